@@ -2,10 +2,11 @@
 //!
 //! Two rules that Elanite does not have, in one file:
 //!
-//! * `bursts`, a traffic source. Messages arrive in bursts of [`BURST`], one immediately behind the other; the gaps
-//!   between bursts keep the job's mean load.
-//! * `hash`, a rail policy. Each node pair has one rail, as each flow has one path under ECMP (RFC 2992): the working
-//!   rail with the highest hash for the pair, so that a failure moves only the failed rail's flows.
+//! * `bursts`, a traffic source. Messages arrive in bursts of [`BURST`], one immediately behind the
+//!   other; the gaps between bursts keep the job's mean load.
+//! * `hash`, a rail policy. Each node pair has one rail, as each flow has one path under ECMP (RFC
+//!   2992): the working rail with the highest hash for the pair, so that a failure moves only the
+//!   failed rail's flows.
 //!
 //! ```text
 //! cargo build --release -p flows
@@ -213,8 +214,8 @@ mod tests {
             .collect()
     }
 
-    /// A burst's messages wait for each other, since a process sends one at a time. Where a node's load is half a rail,
-    /// a flow waits longer for its one rail than for rails in turn.
+    /// A burst's messages wait for each other, since a process sends one at a time. Where a node's
+    /// load is half a rail, a flow waits longer for its one rail than for rails in turn.
     #[test]
     fn the_experiment_runs() {
         let short = ["run.warm_up=500 us", "run.window=500 us"];

@@ -1,10 +1,12 @@
 //! # A topology from outside: the Slim Fly
 //!
-//! A Slim Fly (Besta and Hoefler, SC 2014) is an MMS graph (`McKay`, Miller and Siran, 1998): 2q² routers, each with
-//! (3q - δ) / 2 others as neighbours for a prime q = 4w + δ, δ = ±1, and no two routers more than two hops apart. For
-//! q = 5 it is the Hoffman-Singleton graph: 50 routers with degree 7, the maximum for diameter two (the Moore bound).
+//! A Slim Fly (Besta and Hoefler, SC 2014) is an MMS graph (`McKay`, Miller and Siran, 1998): 2q²
+//! routers, each with (3q - δ) / 2 others as neighbours for a prime q = 4w + δ, δ = ±1, and no two
+//! routers more than two hops apart. For q = 5 it is the Hoffman-Singleton graph: 50 routers with
+//! degree 7, the maximum for diameter two (the Moore bound).
 //!
-//! This file is complete: the cables, minimal and Valiant routing, and the program that `elanite` calls to simulate.
+//! This file is complete: the cables, minimal and Valiant routing, and the program that `elanite`
+//! calls to simulate.
 //!
 //! ```text
 //! cargo build --release -p slim-fly
@@ -16,7 +18,8 @@
 //!
 //! ## The graph
 //!
-//! Routers are (0, x, y) and (1, m, c) with coordinates modulo q. With a primitive root ξ and two sets X and X' of its powers,
+//! Routers are (0, x, y) and (1, m, c) with coordinates modulo q. With a primitive root ξ and two
+//! sets X and X' of its powers,
 //!
 //! * (0, x, y) and (0, x, y') are joined if y - y' is in X;
 //! * (1, m, c) and (1, m, c') are joined if c - c' is in X';
@@ -24,10 +27,11 @@
 //!
 //! ## Routing
 //!
-//! *Minimal*: to the destination's router directly or through a common neighbour; among several, the destination
-//! chooses. *Valiant*: minimally to a random router, then minimally on; packets within one router stay there. A
-//! channel's class is the hop count before it, so that classes rise along each path and no packets wait in a cycle: two
-//! classes for minimal paths, four for the others.
+//! *Minimal*: to the destination's router directly or through a common neighbour; among several,
+//! the destination chooses. *Valiant*: minimally to a random router, then minimally on; packets
+//! within one router stay there. A channel's class is the hop count before it, so that classes rise
+//! along each path and no packets wait in a cycle: two classes for minimal paths, four for the
+//! others.
 
 use fabric::topology::cabling::{Cabling, Names, Parts, Peer};
 use fabric::topology::{Custom, Header, Routing, Step, Wiring};
@@ -65,12 +69,14 @@ pub struct SlimFly {
     terminals: u32,
     routing: Misrouting,
     cabling: Arc<Cabling>,
-    /// By router, those that it is joined to, in ascending order: those at its ports behind the terminals.
+    /// By router, those that it is joined to, in ascending order: those at its ports behind the
+    /// terminals.
     neighbours: Arc<Vec<Vec<u32>>>,
 }
 
 impl SlimFly {
-    /// A network with 2q² routers, `terminals` positions at each, and nodes at the first `nodes` positions.
+    /// A network with 2q² routers, `terminals` positions at each, and nodes at the first `nodes`
+    /// positions.
     ///
     /// # Errors
     /// The out-of-bounds quantity.
@@ -220,7 +226,8 @@ fn graph(q: u32) -> Vec<Vec<u32>> {
     let is_primitive = |&root: &u32| powers(root).iter().filter(|&&power| power == 1).count() == 1;
     let root = (2..q).find(is_primitive).expect("a prime has one");
     let powers = powers(root);
-    // The even powers; for q = 4w - 1 odd ones from the middle on, so that the set contains each member's negative.
+    // The even powers; for q = 4w - 1 odd ones from the middle on, so that the set contains each
+    // member's negative.
     let is_in = |&exponent: &usize| {
         let is_odd = q % 4 == 3 && exponent >= q as usize / 2;
         exponent % 2 == usize::from(is_odd)
@@ -271,8 +278,8 @@ mod tests {
         }
     }
 
-    /// 2q² routers with degree (3q - δ) / 2, no two more than two hops apart. With q = 5 there are as many as degree 7
-    /// and diameter two admit: 1 + 7 + 7 * 6.
+    /// 2q² routers with degree (3q - δ) / 2, no two more than two hops apart. With q = 5 there are
+    /// as many as degree 7 and diameter two admit: 1 + 7 + 7 * 6.
     #[test]
     fn the_graph_has_its_closed_forms() {
         for (q, routers, degree) in [(5, 50, 7), (7, 98, 11), (11, 242, 17), (13, 338, 19)] {
@@ -292,7 +299,8 @@ mod tests {
         assert_eq!(1 + 7 + 7 * 6, 50);
     }
 
-    /// The cables join the routers that the lists name, each way ends at its destination, and each plan is listed.
+    /// The cables join the routers that the lists name, each way ends at its destination, and each
+    /// plan is listed.
     #[test]
     fn ways_end_at_their_destinations() {
         for routing in [Misrouting::Minimal, Misrouting::Valiant] {
@@ -349,7 +357,8 @@ mod tests {
         assert!(cycle.expect("pentagons").to_string().contains("switch"));
     }
 
-    /// The observations on both sides of a comparison: all notices with their cycles, and all links' counters.
+    /// The observations on both sides of a comparison: all notices with their cycles, and all
+    /// links' counters.
     type Seen = (Vec<(Cycle, Notice)>, Vec<LinkCounters>);
 
     /// Runs a network until it is at rest. Destinations answer immediately.
@@ -391,8 +400,8 @@ mod tests {
         }
     }
 
-    /// A packet alone: links times their delay, and a cycle for each further flit. Among the other 49 routers 7 are one
-    /// hop away and 42 are two.
+    /// A packet alone: links times their delay, and a cycle for each further flit. Among the other
+    /// 49 routers 7 are one hop away and 42 are two.
     #[test]
     fn a_packet_alone_takes_the_delays_of_its_way() {
         const DELAY: u32 = 9;
@@ -496,8 +505,8 @@ mod tests {
                 .round()
         });
         let accepted: Vec<f64> = accepted.collect();
-        // By routing, pattern and load. Half the nodes' link rate is too much for one pattern on minimal paths; for
-        // random traffic it is too much on paths with twice the length.
+        // By routing, pattern and load. Half the nodes' link rate is too much for one pattern on
+        // minimal paths; for random traffic it is too much on paths with twice the length.
         let [
             _,
             uniform,

@@ -1,7 +1,8 @@
 //! # Common parts of the example programs: a machine, and a job on it
 //!
-//! Each program in `src/bin` is complete, checks the data that it moves, and prints simulated times. It runs on the
-//! machine file given as its first argument, or on the papers' `QsNET` machine, `machines/es40-qsnet.toml`:
+//! Each program in `src/bin` is complete, checks the data that it moves, and prints simulated
+//! times. It runs on the machine file given as its first argument, or on the papers' `QsNET`
+//! machine, `machines/es40-qsnet.toml`:
 //!
 //! ```text
 //! cargo run --release --package elanite-examples --bin put_get
@@ -29,7 +30,8 @@ use std::rc::Rc;
 /// A program's result: `()`, or the error that ends it.
 pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// An example's `main`: reads the machine, runs the example on it, and prints errors on standard error.
+/// An example's `main`: reads the machine, runs the example on it, and prints errors on standard
+/// error.
 pub fn main(example: impl FnOnce(&Machine) -> Outcome) -> ExitCode {
     match machine().and_then(|machine| example(&machine)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -48,7 +50,8 @@ fn machine() -> Outcome<Machine> {
     Ok(Machine::parse(&path, &text, &[])?)
 }
 
-/// A job with one process on each of the machine's first nodes: on `most` nodes, or on all if there are fewer.
+/// A job with one process on each of the machine's first nodes: on `most` nodes, or on all if there
+/// are fewer.
 ///
 /// # Errors
 /// If the job would have no process.
@@ -74,7 +77,8 @@ pub fn run(
             first.borrow_mut().get_or_insert(error);
         }
     })?;
-    // A process that fails may leave others waiting for ever, so that its error comes before their deadlock.
+    // A process that fails may leave others waiting for ever, so that its error comes before their
+    // deadlock.
     let end = cluster.run();
     failed.take().map_or(Ok(()), Err)?;
     Ok(end?)

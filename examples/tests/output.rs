@@ -1,5 +1,6 @@
-//! Every example runs on the papers' `QsNET` machine, and its table of simulated times stays unchanged; one example
-//! shows that the machine is the reader's choice, and the error for a wrong one.
+//! Every example runs on the papers' `QsNET` machine, and its table of simulated times stays
+//! unchanged; one example shows that the machine is the reader's choice, and the error for a wrong
+//! one.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -55,8 +56,8 @@ fn shmem_times() {
     );
 }
 
-/// The table that the Python tests compare with that of the C programs: the quick tests only its rows for two
-/// processes.
+/// The table that the Python tests compare with that of the C programs: the quick tests only its
+/// rows for two processes.
 #[test]
 #[ignore = "collective calls of 64 processes take most of a minute without optimisation"]
 fn elan_times() {

@@ -1,5 +1,6 @@
-//! The waits of C11's `<threads.h>`. The C library's own call its internal functions, so they are made of the functions
-//! with POSIX names here: their locks, conditions and threads are the same objects.
+//! The waits of C11's `<threads.h>`. The C library's own call its internal functions, so they are
+//! made of the functions with POSIX names here: their locks, conditions and threads are the same
+//! objects.
 
 use super::{sleep, threads};
 use libc::{c_int, c_void, pthread_cond_t, pthread_mutex_t, pthread_t, timespec};

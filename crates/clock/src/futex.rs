@@ -1,6 +1,7 @@
 //! Waits on memory words that ask the kernel directly, by `syscall`, and give up at a moment: C++'s
-//! `std::future::wait_for`, and the locks and conditions in Rust's library. They are waits for other threads like those
-//! in [`super::threads`]; so are those without an end (`std::future::get`, `std::atomic::wait`, `std::latch`).
+//! `std::future::wait_for`, and the locks and conditions in Rust's library. They are waits for
+//! other threads like those in [`super::threads`]; so are those without an end (`std::future::get`,
+//! `std::atomic::wait`, `std::latch`).
 
 use super::parts::SimulatedWait;
 use super::waiting::waits;
@@ -100,7 +101,8 @@ fn timed_out(result: isize) -> bool {
 #[allow(clippy::many_single_char_names)] // any six words
 unsafe fn raw(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> isize {
     let result;
-    // SAFETY: the caller's arguments; the kernel changes these registers only, and memory that the caller names.
+    // SAFETY: the caller's arguments; the kernel changes these registers only, and memory that the
+    // caller names.
     unsafe {
         std::arch::asm!(
             "syscall",
@@ -118,7 +120,8 @@ unsafe fn raw(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> isize {
 #[allow(clippy::many_single_char_names)] // any six words
 unsafe fn raw(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> isize {
     let result;
-    // SAFETY: the caller's arguments; the kernel changes this register only, and memory that the caller names.
+    // SAFETY: the caller's arguments; the kernel changes this register only, and memory that the
+    // caller names.
     unsafe {
         std::arch::asm!(
             "svc 0",

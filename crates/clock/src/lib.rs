@@ -1,23 +1,26 @@
 //! # The clocks that the program reads, and its sleep: simulated time
 //!
-//! The C library functions that read the time or wait for it are defined here again, under their own names. As this
-//! library is preloaded, the program, the MPI library and the language's runtime call these functions. While there is a
-//! session they show its local time, from any thread, without a lock and without a system call:
+//! The C library functions that read the time or wait for it are defined here again, under their
+//! own names. As this library is preloaded, the program, the MPI library and the language's runtime
+//! call these functions. While there is a session they show its local time, from any thread,
+//! without a lock and without a system call:
 //!
 //! | clock | shows |
 //! |---|---|
 //! | real time, all kinds | the settings' epoch + local time |
 //! | monotonic, since boot, processor time | [`START`] + local time, as programs take 0 for a clock that was never read |
 //!
-//! Without a session ([`session::shown`]) the functions behave like the system's. They make their own system calls,
-//! since their names in the C library are taken ([`system`]). Programs that ask the kernel or the processor (`rdtsc`)
-//! directly keep real time.
+//! Without a session ([`session::shown`]) the functions behave like the system's. They make their
+//! own system calls, since their names in the C library are taken ([`system`]). Programs that ask
+//! the kernel or the processor (`rdtsc`) directly keep real time.
 //!
-//! *Busy waits.* A program that waits by reading the clock would wait forever, as only communication takes time. So a
-//! thread's first [`FREE`] readings in a row are free, and each further one costs a growing time step, as for programs
-//! that poll MPI ([`rank::session::Session::pass`]). An MPI call, an order or a sleep begins a new row. Readings inside
-//! the provider, which has the lock, are free. So does a program with one thread that gives way in a loop
-//! (`sched_yield`): it waits for another process, as for a word in memory that a node's ranks share.
+//! *Busy waits.* A program that waits by reading the clock would wait forever, as only
+//! communication takes time. So a thread's first [`FREE`] readings in a row are free, and each
+//! further one costs a growing time step, as for programs that poll MPI
+//! ([`rank::session::Session::pass`]). An MPI call, an order or a sleep begins a new row. Readings
+//! inside the provider, which has the lock, are free. So does a program with one thread that gives
+//! way in a loop (`sched_yield`): it waits for another process, as for a word in memory that a
+//! node's ranks share.
 //!
 //! ## The rooms
 //!
@@ -87,7 +90,8 @@ pub fn reading() -> Option<u64> {
     Some(session.now())
 }
 
-/// The program looks for the time, or gives way, perhaps again and again: after some looks in a row, time passes.
+/// The program looks for the time, or gives way, perhaps again and again: after some looks in a
+/// row, time passes.
 fn look(session: &Session) {
     compute::settle(session);
     let readings = &thread::current().readings;
@@ -286,7 +290,8 @@ fn now_of(clock: clockid_t) -> timespec {
     now
 }
 
-/// Processor time for this process or thread; other figures, and those for children, are the system's.
+/// Processor time for this process or thread; other figures, and those for children, are the
+/// system's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn getrusage(who: c_int, usage: *mut libc::rusage) -> c_int {
     // SAFETY: the kernel checks the address.

@@ -1,4 +1,5 @@
-//! Waits in real time for moments in simulated time, and their parts: a timer that rings before the end divides them.
+//! Waits in real time for moments in simulated time, and their parts: a timer that rings before the
+//! end divides them.
 
 use super::waiting::{awaited, sleeper, waits};
 use super::{NANOSECOND, local, nanoseconds, origin, system, timers};
@@ -71,8 +72,9 @@ fn likely_clock(moment: &timespec) -> clockid_t {
 
 type Moment = *const timespec;
 
-/// Waits until a moment on a clock. If the moment is in simulated time, calls `by`, which waits until a moment on any
-/// clock; else waits as the system does. `rung` is what a timer's ring does to the wait.
+/// Waits until a moment on a clock. If the moment is in simulated time, calls `by`, which waits
+/// until a moment on any clock; else waits as the system does. `rung` is what a timer's ring does
+/// to the wait.
 pub unsafe fn timed(
     clock: Option<clockid_t>,
     moment: Moment,
@@ -87,7 +89,8 @@ pub unsafe fn timed(
     }
 }
 
-/// Waits without an end, by `system`; while timers are pending, by `by`, which waits until a moment.
+/// Waits without an end, by `system`; while timers are pending, by `by`, which waits until a
+/// moment.
 pub fn endless(
     by: impl Fn(clockid_t, Moment) -> c_int,
     system: impl FnOnce() -> c_int,
@@ -102,8 +105,8 @@ pub fn endless(
     waits(system)
 }
 
-/// Waits until a moment in simulated time. Timers that ring before divide the wait, as they do waits for files
-/// ([`super::timeout`]).
+/// Waits until a moment in simulated time. Timers that ring before divide the wait, as they do
+/// waits for files ([`super::timeout`]).
 fn in_parts(
     wait: &SimulatedWait,
     by: impl Fn(clockid_t, Moment) -> c_int,
@@ -150,7 +153,8 @@ fn with_error(call: impl FnOnce() -> c_int) -> (c_int, c_int) {
 /// How a wait goes on after a timer has rung.
 #[derive(Clone, Copy, Debug)]
 pub enum AfterRing {
-    /// It ends: a condition's wait may end without a reason, and others may have changed the condition meanwhile.
+    /// It ends: a condition's wait may end without a reason, and others may have changed the
+    /// condition meanwhile.
     Ends,
     /// It fails if a handler has run, as a semaphore's does.
     Fails,

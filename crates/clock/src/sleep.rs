@@ -1,9 +1,10 @@
 //! Sleep: a sleep's simulated time passes immediately, with all that others do in it.
 //!
-//! A rank has one time, however many threads it has. Sleep takes simulated time in the threads that call MPI, and in
-//! the process's first thread. Other threads, such as the periodic watchers of runtimes, would carry the rank away by
-//! their sleep; they sleep in real time. If the rank waits at the end of such a sleep for its other threads
-//! ([`waiting::awaited`]), the same time has passed in the simulation.
+//! A rank has one time, however many threads it has. Sleep takes simulated time in the threads that
+//! call MPI, and in the process's first thread. Other threads, such as the periodic watchers of
+//! runtimes, would carry the rank away by their sleep; they sleep in real time. If the rank waits
+//! at the end of such a sleep for its other threads ([`waiting::awaited`]), the same time has
+//! passed in the simulation.
 //!
 //! The handler for a [timer](timers)'s signal ends a sleep, as it does in the kernel.
 
@@ -15,7 +16,8 @@ use libc::{c_int, c_uint, clockid_t, timespec, useconds_t};
 use rank::session::Session;
 use rank::{session, thread};
 
-/// Sleeps until a moment, or until the handler for a timer's signal has run; the error is the time that is left then.
+/// Sleeps until a moment, or until the handler for a timer's signal has run; the error is the time
+/// that is left then.
 pub fn until(session: &Session, moment: u64) -> Result<(), u64> {
     while session.now() < moment && !session::is_held() {
         let handled = timers::until_ring(session, moment);
@@ -80,7 +82,8 @@ pub unsafe extern "C" fn clock_nanosleep(
             if let Some(session) = sleeper() {
                 return until(session, moment).map_or(libc::EINTR, |()| 0);
             }
-            // In another thread or within MPI, the wait for a moment in simulated time takes as much real time.
+            // In another thread or within MPI, the wait for a moment in simulated time takes as
+            // much real time.
             if let Some(session) = session::shown() {
                 let left = moment.saturating_sub(session.now()) / NANOSECOND;
                 return real(libc::CLOCK_MONOTONIC, 0, &nanoseconds(left), rest);
@@ -151,10 +154,11 @@ extern "C" fn sleep(seconds: c_uint) -> c_uint {
     }
 }
 
-/// A rank that gives way again and again outside MPI waits for another process: time passes, as at readings of a clock.
+/// A rank that gives way again and again outside MPI waits for another process: time passes, as at
+/// readings of a clock.
 ///
-/// A rank that waits in MPI gives way to its other threads again and again. Without other threads, it would give way to
-/// other ranks, which the simulator lets run when it is their turn.
+/// A rank that waits in MPI gives way to its other threads again and again. Without other threads,
+/// it would give way to other ranks, which the simulator lets run when it is their turn.
 #[unsafe(no_mangle)]
 extern "C" fn sched_yield() -> c_int {
     if let Some(session) = session::get().filter(|_| thread::one_thread()) {

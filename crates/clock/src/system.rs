@@ -1,5 +1,5 @@
-//! The clock's functions without a session: they behave like the system's, by system calls or by the C library's
-//! functions with the same names ([`SystemFunction`]).
+//! The clock's functions without a session: they behave like the system's, by system calls or by
+//! the C library's functions with the same names ([`SystemFunction`]).
 
 use libc::{c_int, clockid_t, epoll_event, nfds_t, pollfd, timespec};
 pub use rank::system::{SystemFunction, clock_gettime};

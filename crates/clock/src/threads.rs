@@ -1,14 +1,15 @@
 //! Waits for other threads in the process.
 //!
-//! *Waits that give up at a moment.* The moment belongs to a clock that the program has read, so it is in simulated
-//! time. Other threads do the awaited work in real time. So the system waits in real time for as long as the moment is
-//! away; if the wait has timed out, that moment is the present, also in the simulation (see [`super::timeout`]). A
-//! condition variable's clock is not visible from outside. The moment itself identifies it: real time and time since
-//! boot are decades apart.
+//! *Waits that give up at a moment.* The moment belongs to a clock that the program has read, so it
+//! is in simulated time. Other threads do the awaited work in real time. So the system waits in
+//! real time for as long as the moment is away; if the wait has timed out, that moment is the
+//! present, also in the simulation (see [`super::timeout`]). A condition variable's clock is not
+//! visible from outside. The moment itself identifies it: real time and time since boot are decades
+//! apart.
 //!
-//! *Waits without an end.* While a thread that sleeps in simulated time waits like this, outside MPI, only its fellow
-//! threads advance the rank. So their sleep, which takes real time, takes simulated time as well
-//! ([`super::waiting::awaited`]).
+//! *Waits without an end.* While a thread that sleeps in simulated time waits like this, outside
+//! MPI, only its fellow threads advance the rank. So their sleep, which takes real time, takes
+//! simulated time as well ([`super::waiting::awaited`]).
 
 use super::parts::{AfterRing, endless, timed};
 use super::system::SystemFunction;
@@ -218,7 +219,8 @@ macro_rules! named {
         )
     };
 }
-/// Locks that readers share: waits with a time-out on the C library's real clock, and on a clock that the caller names.
+/// Locks that readers share: waits with a time-out on the C library's real clock, and on a clock
+/// that the caller names.
 macro_rules! shared_locks {
     ($(fn $timed:ident, $clocked:ident;)*) => {$(
         #[unsafe(no_mangle)]

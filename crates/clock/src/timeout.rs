@@ -1,11 +1,11 @@
 //! Waits for files that give up after a time.
 //!
-//! The awaited event comes in real time, so the program waits in real time, for as long as it demands. After a
-//! time-out, the same time has passed in the simulation too; else a program that looks at the clock would wait again,
-//! without end. A wait for no file at all is a sleep.
+//! The awaited event comes in real time, so the program waits in real time, for as long as it
+//! demands. After a time-out, the same time has passed in the simulation too; else a program that
+//! looks at the clock would wait again, without end. A wait for no file at all is a sleep.
 //!
-//! This does not hold within MPI calls ([`sleeper`]): the library waits there for its process manager, which is outside
-//! the simulation.
+//! This does not hold within MPI calls ([`sleeper`]): the library waits there for its process
+//! manager, which is outside the simulation.
 
 use super::waiting::{self, sleeper};
 use super::{NANOSECOND, fail, nanoseconds, sleep, span, system, timers};
@@ -17,9 +17,9 @@ use system::SystemFunction;
 
 const MILLISECOND: u64 = 1_000_000_000;
 
-/// Waits by `by`, for a time in picoseconds or without an end. After a time-out, the wait's length has passed in the
-/// simulation. While timers are pending, the wait has several parts: a timer rings at the end of each, and may be the
-/// awaited event.
+/// Waits by `by`, for a time in picoseconds or without an end. After a time-out, the wait's length
+/// has passed in the simulation. While timers are pending, the wait has several parts: a timer
+/// rings at the end of each, and may be the awaited event.
 fn wait(time: Option<u64>, mut by: impl FnMut(Option<timespec>) -> c_int) -> c_int {
     let part = |time: u64| nanoseconds(time.div_ceil(NANOSECOND));
     if let Some(session) = session::shown().filter(|_| thread::outside()) {
@@ -101,12 +101,14 @@ unsafe extern "C" fn ppoll(
         return result;
     }
     if timeout.is_null() != time.is_none() {
-        // SAFETY: the arguments of the caller, for the same call of the system, which refuses the time.
+        // SAFETY: the arguments of the caller, for the same call of the system, which refuses the
+        // time.
         return unsafe { system::ppoll(files, count, timeout, mask) };
     }
     wait(time, |part| {
         let part = part.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-        // SAFETY: the arguments of the caller, for the same call of the system; the time lives until it returns.
+        // SAFETY: the arguments of the caller, for the same call of the system; the time lives
+        // until it returns.
         unsafe { system::ppoll(files, count, part, mask) }
     })
 }
@@ -204,7 +206,8 @@ unsafe fn wait_for_sets(
 ) -> c_int {
     let time = timeout.as_deref().and_then(span);
     if timeout.is_some() && time.is_none() {
-        // SAFETY: the arguments of the caller, for the same call of the system, which refuses the time.
+        // SAFETY: the arguments of the caller, for the same call of the system, which refuses the
+        // time.
         return unsafe { system::pselect(count, sets, timeout, mask) };
     }
     let nothing = count == 0 || sets.iter().all(|set| set.is_null());
@@ -285,12 +288,14 @@ unsafe extern "C" fn epoll_pwait2(
     // SAFETY: null, or a time of the caller, which is copied.
     let time = unsafe { timeout.as_ref() }.and_then(span);
     if timeout.is_null() != time.is_none() {
-        // SAFETY: the arguments of the caller, for the same call of the system, which refuses the time.
+        // SAFETY: the arguments of the caller, for the same call of the system, which refuses the
+        // time.
         return unsafe { system::epoll_pwait2(epoll, events, count, timeout, mask) };
     }
     wait(time, |part| {
         let part = part.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-        // SAFETY: the arguments of the caller, for the same call of the system; the time lives until it returns.
+        // SAFETY: the arguments of the caller, for the same call of the system; the time lives
+        // until it returns.
         unsafe { system::epoll_pwait2(epoll, events, count, part, mask) }
     })
 }

@@ -1,16 +1,18 @@
 //! Timers that ring in simulated time: `alarm`, `setitimer`, `timer_create`, `timerfd_create`.
 //!
-//! A timer is kept here, and rings when the rank's local time has come to its moment: in a sleep or a wait with a
-//! time-out, which end there ([`until_ring`]); when the program reads a clock; and at the end of an MPI call
-//! ([`look`]), as a signal that comes while MPI waits is handled there. To ring is to send the process the signal that
-//! the kernel would have sent, to start `SIGEV_THREAD`'s thread, or to count in `timerfd_create`'s file, which is an
-//! `eventfd`: both kinds of files are read and polled alike.
+//! A timer is kept here, and rings when the rank's local time has come to its moment: in a sleep or
+//! a wait with a time-out, which end there ([`until_ring`]); when the program reads a clock; and at
+//! the end of an MPI call ([`look`]), as a signal that comes while MPI waits is handled there. To
+//! ring is to send the process the signal that the kernel would have sent, to start
+//! `SIGEV_THREAD`'s thread, or to count in `timerfd_create`'s file, which is an `eventfd`: both
+//! kinds of files are read and polled alike.
 //!
-//! *Loops without a call.* Simulated time stands while the program computes, so that a loop which waits for a signal
-//! would never end. If a timer is pending, and the program has made no call for as long as the timer has left, and for
-//! [`STRETCH`] at least, it is taken to wait: time advances to the timer's moment ([`alarm`]). A computation may look
-//! the same; so the run is then marked as not repeatable. The same holds where the kernel waits for something outside
-//! of the simulation ([`kernel`]).
+//! *Loops without a call.* Simulated time stands while the program computes, so that a loop which
+//! waits for a signal would never end. If a timer is pending, and the program has made no call for
+//! as long as the timer has left, and for [`STRETCH`] at least, it is taken to wait: time advances
+//! to the timer's moment ([`alarm`]). A computation may look the same; so the run is then marked as
+//! not repeatable. The same holds where the kernel waits for something outside of the simulation
+//! ([`kernel`]).
 
 mod alarm;
 mod calls;
@@ -94,8 +96,8 @@ fn find_next(timers: &BTreeMap<Name, Timer>) {
     NEXT.store(due.unwrap_or(link::NEVER), Ordering::Relaxed);
 }
 
-/// Sets a timer: its next ring, if any, and the time between two rings. Returns the time that was left until its next
-/// ring, and the time between two.
+/// Sets a timer: its next ring, if any, and the time between two rings. Returns the time that was
+/// left until its next ring, and the time between two.
 fn set(session: &Session, name: Name, due: Option<u64>, interval: u64) -> Option<(u64, u64)> {
     let left = {
         let mut timers = timers();
@@ -117,8 +119,8 @@ fn state(session: &Session, timer: &Timer) -> (u64, u64) {
     (left, timer.interval)
 }
 
-/// Sleeps until a moment, or until a timer rings before; returns whether a program handler has run, so that the
-/// program's wait ends.
+/// Sleeps until a moment, or until a timer rings before; returns whether a program handler has run,
+/// so that the program's wait ends.
 pub fn until_ring(session: &Session, until: u64) -> bool {
     session.sleep_until(until.min(next()));
     ring(session)
@@ -207,7 +209,8 @@ fn act(how: RingEffect, count: u64) -> bool {
     }
 }
 
-/// Sends a signal to this thread or, if the thread has blocked it, to the process; returns whether a handler has run.
+/// Sends a signal to this thread or, if the thread has blocked it, to the process; returns whether
+/// a handler has run.
 fn send(number: c_int, value: usize, (code, overruns): (c_int, u64)) -> bool {
     let (blocked, handled) = disposition(number);
     // `siginfo_t`: signal, error, code; the timer's name and overruns; the value.

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// How many threads that sleep in simulated time wait for others without an end.
 static WAITING: AtomicU32 = AtomicU32::new(0);
 
-/// The session with the time in which this thread sleeps. `None` within an MPI call, where the library only gives way
-/// to other threads.
+/// The session with the time in which this thread sleeps. `None` within an MPI call, where the
+/// library only gives way to other threads.
 pub fn sleeper() -> Option<&'static Session> {
     let session = session::shown()?;
     if !thread::drives_time() || !thread::outside() {
@@ -26,8 +26,8 @@ pub fn awaited() -> Option<&'static Session> {
         .flatten()
 }
 
-/// Waits for other threads. A thread that is cancelled in this wait never comes back, and is counted for ever. This
-/// matters only to a program that cancels threads that call MPI.
+/// Waits for other threads. A thread that is cancelled in this wait never comes back, and is
+/// counted for ever. This matters only to a program that cancels threads that call MPI.
 pub fn waits<R>(wait: impl FnOnce() -> R) -> R {
     if session::get().is_none() || !thread::drives_time() || !thread::outside() {
         return wait();

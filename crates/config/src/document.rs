@@ -59,12 +59,13 @@ impl Document {
         self.edited.as_item()
     }
 
-    /// Replaces the item at `path`, to which the key in `change` refers. `edit` gets the old item, or an empty one, and
-    /// the new value; it returns whether a value can replace the item. Keys and tables that do not exist are made, so
-    /// that [`read`](Self::read) reports unknown keys.
+    /// Replaces the item at `path`, to which the key in `change` refers. `edit` gets the old item,
+    /// or an empty one, and the new value; it returns whether a value can replace the item. Keys
+    /// and tables that do not exist are made, so that [`read`](Self::read) reports unknown keys.
     ///
     /// # Errors
-    /// If the path leads into a value, or to an element that a list does not have, or `edit` refuses.
+    /// If the path leads into a value, or to an element that a list does not have, or `edit`
+    /// refuses.
     pub fn with_override(
         self,
         change: &Override,
@@ -182,8 +183,8 @@ impl Document {
         })
     }
 
-    /// A problem with the value at a key path such as `link.rate.value` or `series.0.run.window`. Where the path does
-    /// not exist, the nearest table above it is shown.
+    /// A problem with the value at a key path such as `link.rate.value` or `series.0.run.window`.
+    /// Where the path does not exist, the nearest table above it is shown.
     pub fn problem(&self, path: &str, message: impl Into<String>) -> Problem {
         self.at(&Place::value(path), None, message.into())
     }
@@ -223,7 +224,8 @@ impl Document {
         Problem::new(&self.file, self.original.raw(), span, &key, message)
     }
 
-    /// The span in `KEY=VALUE` for a span in the edited text: the faulty element's, or the whole value's.
+    /// The span in `KEY=VALUE` for a span in the edited text: the faulty element's, or the whole
+    /// value's.
     fn within(&self, change: &Override, replaced: &Place, span: &Range<usize>) -> Range<usize> {
         let whole = change.value_span();
         let item = replaced.span(self.root());

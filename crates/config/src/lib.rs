@@ -1,15 +1,17 @@
 //! # Configuration files with places
 //!
-//! Machine and experiment files are TOML that people write. This crate turns such a file into a typed value, or into
-//! [`Problems`] that name the file, the line, the column and the key, list the allowed values, and offer a remedy. The
-//! crate is independent of the files' subject.
+//! Machine and experiment files are TOML that people write. This crate turns such a file into a
+//! typed value, or into [`Problems`] that name the file, the line, the column and the key, list the
+//! allowed values, and offer a remedy. The crate is independent of the files' subject.
 //!
-//! Errors have three sources, and look alike: TOML syntax; the types (unknown keys, missing keys, a number without its
-//! unit: serde's errors in plain words); and the meaning, which the caller checks and reports by key path
-//! ([`Findings`]). Keys that a command line replaces ([`Document::with_override`]) are checked like keys in the file.
-//! An error in such a key is shown in the command line's text, any other error in the file as it was written.
+//! Errors have three sources, and look alike: TOML syntax; the types (unknown keys, missing keys, a
+//! number without its unit: serde's errors in plain words); and the meaning, which the caller
+//! checks and reports by key path ([`Findings`]). Keys that a command line replaces
+//! ([`Document::with_override`]) are checked like keys in the file. An error in such a key is shown
+//! in the command line's text, any other error in the file as it was written.
 //!
-//! A path is dotted: `link.rate`, `series.0.run.window`. A step into a list is an index, or a table's `name`.
+//! A path is dotted: `link.rate`, `series.0.run.window`. A step into a list is an index, or a
+//! table's `name`.
 //!
 //! ## The rooms
 //!

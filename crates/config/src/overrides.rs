@@ -20,8 +20,8 @@ impl Override {
     /// Reads `KEY=VALUE` from a command line.
     ///
     /// # Errors
-    /// If there is no `=`, or no key before the `=`, or if a value that looks like a list or a quoted string is not
-    /// TOML.
+    /// If there is no `=`, or no key before the `=`, or if a value that looks like a list or a
+    /// quoted string is not TOML.
     pub fn parse(text: &str) -> Result<Self, Problems> {
         let Some((key, value)) = text
             .split_once('=')

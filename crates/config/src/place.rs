@@ -61,8 +61,8 @@ impl Place {
         span
     }
 
-    /// The path for people: tables in lists by their names, parameters without `.value`, and for elements of value
-    /// lists the list's path.
+    /// The path for people: tables in lists by their names, parameters without `.value`, and for
+    /// elements of value lists the list's path.
     pub fn shown(&self, root: &Item) -> String {
         let mut shown = Vec::new();
         let mut item = Some(root);
@@ -82,7 +82,8 @@ impl Place {
     }
 }
 
-/// The item that a step leads to: a key in a table, an index into a list, or the `name` of a table in a list.
+/// The item that a step leads to: a key in a table, an index into a list, or the `name` of a table
+/// in a list.
 pub(crate) fn child<'a>(item: &'a Item, step: &str) -> Option<&'a Item> {
     if item.is_table_like() {
         return item.get(step).filter(|item| !item.is_none());

@@ -1,7 +1,7 @@
 //! Turns technical words in serde's and the TOML parser's messages into plain words.
 //!
-//! Both report errors as text only. A snapshot in the machine or the experiment crate pins every form that occurs, so
-//! that a new release of serde or the parser cannot change a form unnoticed.
+//! Both report errors as text only. A snapshot in the machine or the experiment crate pins every
+//! form that occurs, so that a new release of serde or the parser cannot change a form unnoticed.
 
 use crate::problem::nearest;
 
@@ -33,7 +33,8 @@ impl Words {
     }
 }
 
-/// Whether serde, given a string that is not a name in the enum, would list the names instead of this message.
+/// Whether serde, given a string that is not a name in the enum, would list the names instead of
+/// this message.
 pub(crate) fn wants_names(message: &str) -> bool {
     message == "wanted string or table" || message.contains("expected enum")
 }
@@ -138,7 +139,8 @@ fn mismatched(found: &str, needed: &str) -> Words {
         .hint(hint)
 }
 
-/// Quantities' messages are in plain words already; this splits off the allowed values and the hint.
+/// Quantities' messages are in plain words already; this splits off the allowed values and the
+/// hint.
 fn of_quantity(message: &str) -> Words {
     if let Some(needed) = message
         .strip_prefix("expected ")

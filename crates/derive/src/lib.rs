@@ -12,11 +12,13 @@
 //! | [`Kinds`](derive@Kinds) | the benchmark list | the same list of points, and calls for each kind | `experiment` |
 //! | [`macro@call`] | a C function | its symbol, and a note about the call | `elan-c` |
 //!
-//! Each attribute keeps the definition as it is written: fields, types and comments belong to the structure, and the
-//! comments are the descriptions in schemas and tables. An attribute that is used in one crate alone names that crate's
-//! traits by their paths (`crate::section::Section`), where their documentation stands.
+//! Each attribute keeps the definition as it is written: fields, types and comments belong to the
+//! structure, and the comments are the descriptions in schemas and tables. An attribute that is
+//! used in one crate alone names that crate's traits by their paths (`crate::section::Section`),
+//! where their documentation stands.
 //!
-//! Each module parses an item and returns tokens, or an error with the place in the source ([`syn::Error`]).
+//! Each module parses an item and returns tokens, or an error with the place in the source
+//! ([`syn::Error`]).
 //!
 //! ## The rooms
 //!
@@ -61,15 +63,16 @@ pub fn quantity(item: TokenStream) -> TokenStream {
 
 /// A row in a results table: a column for each field, described by the field's comment.
 ///
-/// `#[digest(EXPRESSION, ...)]` lists the values that a run's digest takes from a row, as expressions over `self`;
-/// `#[digest_if(CONDITION)]` restricts the digest to some rows. `#[unit("MB/s")]` is the unit of a field whose type
-/// does not imply one.
+/// `#[digest(EXPRESSION, ...)]` lists the values that a run's digest takes from a row, as
+/// expressions over `self`; `#[digest_if(CONDITION)]` restricts the digest to some rows.
+/// `#[unit("MB/s")]` is the unit of a field whose type does not imply one.
 #[proc_macro_derive(Row, attributes(digest, digest_if, unit))]
 pub fn row(item: TokenStream) -> TokenStream {
     done(row::derive(&parse_macro_input!(item)))
 }
 
-/// A table in a file: has the file traits and their schema, denies unknown keys, and leaves out keys without a value.
+/// A table in a file: has the file traits and their schema, denies unknown keys, and leaves out
+/// keys without a value.
 #[proc_macro_attribute]
 pub fn table(arguments: TokenStream, item: TokenStream) -> TokenStream {
     done(table::expand(&arguments.into(), parse_macro_input!(item)))
@@ -83,32 +86,35 @@ pub fn choice(arguments: TokenStream, item: TokenStream) -> TokenStream {
 
 /// A machine file section, `#[section("KEY")]`; it is a [`macro@table`].
 ///
-/// `config = TYPE` names the simulator's structure that the section makes, field by field; `more(FIELD: TYPE)` is one
-/// more field in this structure, with a value from another section. `within(TYPE = BOUNDS)` are the bounds for all
-/// parameters with a type.
+/// `config = TYPE` names the simulator's structure that the section makes, field by field;
+/// `more(FIELD: TYPE)` is one more field in this structure, with a value from another section.
+/// `within(TYPE = BOUNDS)` are the bounds for all parameters with a type.
 ///
-/// `#[param(...)]` on a field: `within = BOUNDS`, its own bounds; `fabric`, it is a field in the fabric's
-/// configuration; `default = VALUE`, where a file may omit it; `unmapped`, no field in the structure has its value.
+/// `#[param(...)]` on a field: `within = BOUNDS`, its own bounds; `fabric`, it is a field in the
+/// fabric's configuration; `default = VALUE`, where a file may omit it; `unmapped`, no field in the
+/// structure has its value.
 #[proc_macro_attribute]
 pub fn section(arguments: TokenStream, item: TokenStream) -> TokenStream {
     done(section::expand(arguments.into(), parse_macro_input!(item)))
 }
 
-/// A [`macro@table`] with swept fields, `Sweep<TYPE>` or `Option<Sweep<TYPE>>`: `#[grid(POINT)]`, where `POINT` is a
-/// table with one combination of their values; `#[grid(struct POINT)]` defines `POINT`, too.
+/// A [`macro@table`] with swept fields, `Sweep<TYPE>` or `Option<Sweep<TYPE>>`: `#[grid(POINT)]`,
+/// where `POINT` is a table with one combination of their values; `#[grid(struct POINT)]` defines
+/// `POINT`, too.
 #[proc_macro_attribute]
 pub fn grid(arguments: TokenStream, item: TokenStream) -> TokenStream {
     done(grid::expand(arguments.into(), parse_macro_input!(item)))
 }
 
-/// The benchmark list: an enumeration with a grid in each variant; its key in files is the variant's name.
+/// The benchmark list: an enumeration with a grid in each variant; its key in files is the
+/// variant's name.
 #[proc_macro_derive(Kinds)]
 pub fn kinds(item: TokenStream) -> TokenStream {
     done(kinds::derive(&parse_macro_input!(item)))
 }
 
-/// A C function that programs call, `extern "C" fn`: exports it by its name, and notes the call while it runs.
-/// `#[call("NAME")]` is its name in reports, if it is another one.
+/// A C function that programs call, `extern "C" fn`: exports it by its name, and notes the call
+/// while it runs. `#[call("NAME")]` is its name in reports, if it is another one.
 #[proc_macro_attribute]
 pub fn call(shown: TokenStream, item: TokenStream) -> TokenStream {
     done(call::expand(shown.into(), &parse_macro_input!(item)))

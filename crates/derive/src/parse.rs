@@ -62,7 +62,8 @@ pub fn comment(field: &Field) -> Result<String> {
     Ok(lines.join(" "))
 }
 
-/// The argument of a type with one, `NAME<ARGUMENT>`, as tokens; `None` if the type has another name.
+/// The argument of a type with one, `NAME<ARGUMENT>`, as tokens; `None` if the type has another
+/// name.
 pub fn argument<'a>(kind: &'a syn::Type, name: &str) -> Option<&'a syn::Type> {
     let syn::Type::Path(path) = kind else {
         return None;

@@ -40,7 +40,8 @@ pub fn derive(item: &DeriveInput) -> Result<TokenStream> {
         impl<'de> serde::Deserialize<'de> for #name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let quantity = #scale.quantity;
-                // "Any", so that the visitor sees a bare number and can report that it lacks a unit.
+                // "Any", so that the visitor sees a bare number and can report that it lacks a
+                // unit.
                 deserializer.deserialize_any(crate::form::Text(quantity, std::marker::PhantomData))
             }
         }

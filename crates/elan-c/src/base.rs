@@ -1,6 +1,8 @@
-//! Start and end, time, versions, and the program's functions that the library calls while it waits.
+//! Start and end, time, versions, and the program's functions that the library calls while it
+//! waits.
 //!
-//! A process is attached by its first call of the library. Its job has all the run's ranks, and its number is its rank.
+//! A process is attached by its first call of the library. Its job has all the run's ranks, and its
+//! number is its rank.
 
 use super::environment::{self as env, is_off, number};
 use super::layout::{BASE, ElanBase, ElanCapability, ElanRail, ElanState, HARDWARE};
@@ -140,7 +142,8 @@ enum PollFunction {
 
 static POLLED: Mutex<Vec<PollFunction>> = Mutex::new(Vec::new());
 
-/// Calls the program's poll functions, unless one of them called the library; returns whether there are any.
+/// Calls the program's poll functions, unless one of them called the library; returns whether there
+/// are any.
 pub fn call_poll_functions() -> bool {
     static INSIDE: AtomicBool = AtomicBool::new(false);
     let all = hold(&POLLED).len();
@@ -185,7 +188,8 @@ extern "C" fn elan_attach(_state: *mut ElanState) -> c_int {
     0
 }
 
-/// The network is always enabled: messages to a process that has not made its queue are their senders' errors.
+/// The network is always enabled: messages to a process that has not made its queue are their
+/// senders' errors.
 #[call]
 extern "C" fn elan_enable_network(_state: *mut ElanState) {}
 
@@ -253,8 +257,8 @@ extern "C" fn elan_addProgressFn(
     hold(&POLLED).push(function);
 }
 
-/// Programs call this where they poll, so that the device can complain. The simulated one never does; the call gives
-/// time for arrived messages.
+/// Programs call this where they poll, so that the device can complain. The simulated one never
+/// does; the call gives time for arrived messages.
 #[call]
 extern "C" fn elan_deviceCheck(_state: *mut ElanState) {
     native::look();

@@ -1,8 +1,9 @@
-//! Events at the destination of puts: a put of `elan_doput` can set an event in the process that it reaches.
+//! Events at the destination of puts: a put of `elan_doput` can set an event in the process that it
+//! reaches.
 //!
-//! Such an event lies in memory with the same address everywhere (`elan_gallocElan`), and each process makes its own
-//! there (`elan_initEvent`). It occurs when it has been set as often as `elan_setWaitCount` demands. Earlier sets
-//! count.
+//! Such an event lies in memory with the same address everywhere (`elan_gallocElan`), and each
+//! process makes its own there (`elan_initEvent`). It occurs when it has been set as often as
+//! `elan_setWaitCount` demands. Earlier sets count.
 
 use super::event::{ElanEvent, EventSubject};
 use super::layout::{ElanRail, ElanState};
@@ -11,7 +12,8 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::sync::Mutex;
 
-/// How often this process's events must still be set, by their addresses; 0 or less: they have occurred.
+/// How often this process's events must still be set, by their addresses; 0 or less: they have
+/// occurred.
 static COUNTS: Mutex<BTreeMap<usize, i64>> = Mutex::new(BTreeMap::new());
 
 /// A put has set the event at an address.

@@ -7,11 +7,11 @@
 //! | [`event`] | events, and waits for them |
 //! | [`dma`] | DMAs |
 //!
-//! A DMA that writes is an Elanlib put, with a put's costs: the put carries the event that it sets in the other
-//! process. A DMA that reads is a get. The library in the event's process, not an adapter, carries out an event's
-//! actions (a word, a block, a DMA): words and blocks are written when the process is notified of the event; a DMA
-//! begins in the process's next call that waits or looks. Queued DMAs and broadcasts are not offered: Elanlib has
-//! queues and `elan_hbcast`.
+//! A DMA that writes is an Elanlib put, with a put's costs: the put carries the event that it sets
+//! in the other process. A DMA that reads is a get. The library in the event's process, not an
+//! adapter, carries out an event's actions (a word, a block, a DMA): words and blocks are written
+//! when the process is notified of the event; a DMA begins in the process's next call that waits or
+//! looks. Queued DMAs and broadcasts are not offered: Elanlib has queues and `elan_hbcast`.
 
 mod context;
 mod dma;
@@ -31,7 +31,8 @@ pub struct Elan3Context {
     reserved: [*mut c_void; 4],
 }
 
-/// Elan3lib's event numbers have this bit when puts carry them; Elanlib's are addresses in the process.
+/// Elan3lib's event numbers have this bit when puts carry them; Elanlib's are addresses in the
+/// process.
 const OURS: u64 = 1 << 63;
 
 /// Receives the numbers that puts and ended operations bring.

@@ -1,6 +1,7 @@
-//! Users' settings: variables with names that begin with `LIBELAN_`. They fill fields in `ELAN_BASE`, which programs
-//! hand to other calls. The machine file defines how the simulated library behaves: no variable changes that, except
-//! that `LIBELAN_GROUP_HWBCAST=0` makes group calls by hardware use software.
+//! Users' settings: variables with names that begin with `LIBELAN_`. They fill fields in
+//! `ELAN_BASE`, which programs hand to other calls. The machine file defines how the simulated
+//! library behaves: no variable changes that, except that `LIBELAN_GROUP_HWBCAST=0` makes group
+//! calls by hardware use software.
 //!
 //! Values that programs only pass on have assumed defaults; there is no published source.
 
@@ -8,8 +9,8 @@ use std::str::FromStr;
 
 /// A Tport's slots.
 pub const NSLOTS: i32 = 128;
-/// Messages up to this length go immediately; the others are fetched by the receiver. The machine file actually
-/// decides.
+/// Messages up to this length go immediately; the others are fetched by the receiver. The machine
+/// file actually decides.
 pub const SMALL_MESSAGE: usize = 64 * 1024;
 /// Longer messages are cut, as programs see here.
 pub const BIG_MESSAGE: usize = 128 * 1024;
@@ -21,7 +22,8 @@ pub const ALLOC_ELAN: usize = 16 << 20;
 pub const GALLOC: usize = 1 << 30;
 pub const GALLOC_ELAN: usize = 64 << 20;
 
-/// A variable's value, if it is set; invalid values do not count. A number may end with K, M or G, for powers of 1,024.
+/// A variable's value, if it is set; invalid values do not count. A number may end with K, M or G,
+/// for powers of 1,024.
 pub fn number<T: FromStr + TryFrom<u64>>(name: &str) -> Option<T> {
     let text = std::env::var(name).ok()?;
     if let Ok(value) = text.parse() {

@@ -1,9 +1,9 @@
 //! Events: pending operations, and whether they have ended.
 //!
-//! An event in the headers begins with a handle and three functions, so that programs may make their own events, and
-//! link them with the library's. Behind that, this library's events have their operations. `elan_wait` frees an event,
-//! and so does `elan_poll` when it reports that all has ended. An operation that fails ends the process, as an
-//! exception in the library did.
+//! An event in the headers begins with a handle and three functions, so that programs may make
+//! their own events, and link them with the library's. Behind that, this library's events have
+//! their operations. `elan_wait` frees an event, and so does `elan_poll` when it reports that all
+//! has ended. An operation that fails ends the process, as an exception in the library did.
 
 use super::{complain, fail, hold, until, within};
 use derive::call;
@@ -34,7 +34,8 @@ pub enum EventSubject {
     Operations(&'static str, Vec<Ticket>),
     /// Two events.
     Both(*mut ElanEvent, *mut ElanEvent),
-    /// Something that a module asks about by a function and a number, and that stays when it has occurred.
+    /// Something that a module asks about by a function and a number, and that stays when it has
+    /// occurred.
     Stays(fn(usize) -> bool, usize),
     /// A receive; see [`super::receive`].
     Receive(Box<super::receive::TportReceive>),
@@ -112,7 +113,8 @@ impl ElanEvent {
     }
 }
 
-/// An operation's end, if the process knows it; takes no time. An operation that fails ends the process.
+/// An operation's end, if the process knows it; takes no time. An operation that fails ends the
+/// process.
 pub fn take_end(call: &str, ticket: Ticket) -> Option<CallEnd> {
     match native::ended(ticket)? {
         Ok(end) => {
@@ -254,8 +256,8 @@ extern "C" fn elan_nullEvent(_state: *mut super::layout::ElanState) -> *mut Elan
 /// How many events with an end that the program has seen are kept, in case it still names them.
 const KEPT: usize = 1024;
 
-/// An event with an end that the program has seen by a call that leaves it: some programs then forget it, others wait
-/// for it.
+/// An event with an end that the program has seen by a call that leaves it: some programs then
+/// forget it, others wait for it.
 pub fn seen(event: *mut ElanEvent) {
     struct WaitingEvents(VecDeque<*mut ElanEvent>);
     // SAFETY: events belong to no thread.

@@ -1,8 +1,9 @@
 //! Gathering and exchanging blocks in a group: Tport messages between its members.
 //!
-//! The arguments of these calls are Elanite's own, since only their names are known. Each call begins with all its
-//! receives, so that messages go to their places immediately. Members call in the same order, and messages between two
-//! processes do not overtake each other, so that calls need no numbers.
+//! The arguments of these calls are Elanite's own, since only their names are known. Each call
+//! begins with all its receives, so that messages go to their places immediately. Members call in
+//! the same order, and messages between two processes do not overtake each other, so that calls
+//! need no numbers.
 
 use super::layout::ElanGroup;
 use super::receive::{EXACTLY, own_tag};
@@ -29,8 +30,8 @@ fn finish(call: &str, tickets: Vec<Ticket>) {
     }
 }
 
-/// Exchanges blocks: for each member, the one that goes there and the one that comes from there. Process by process,
-/// each sends to the one this many places behind it.
+/// Exchanges blocks: for each member, the one that goes there and the one that comes from there.
+/// Process by process, each sends to the one this many places behind it.
 fn exchange(call: &str, members: &[u32], own: usize, out: &[Span], into: &[Span]) {
     let count = members.len();
     let mut tickets = Vec::with_capacity(2 * count);

@@ -1,9 +1,10 @@
 //! Groups, and their collective calls.
 //!
-//! The network does them: they are the simulator's own Elanlib group operations, by hardware or by software trees. In a
-//! reduction, each process's host combines the vectors that come up the tree; the simulator asks the process that
-//! represents this host, and the process calls the program's function. Hardware serves groups on adjacent nodes; for
-//! others, and where users forbid hardware, the same calls use software.
+//! The network does them: they are the simulator's own Elanlib group operations, by hardware or by
+//! software trees. In a reduction, each process's host combines the vectors that come up the tree;
+//! the simulator asks the process that represents this host, and the process calls the program's
+//! function. Hardware serves groups on adjacent nodes; for others, and where users forbid hardware,
+//! the same calls use software.
 
 use super::layout::{self, ElanBase, ElanGroup, HARDWARE};
 use super::{complain, event, hold, stop, until};
@@ -111,7 +112,8 @@ pub unsafe fn is_all(group: *mut ElanGroup) -> bool {
 /// Whether hardware may serve collective calls: users can forbid it.
 fn has_hardware() -> bool {
     let base = layout::BASE.load(Ordering::Acquire);
-    // SAFETY: not null, so the base, which lives until the process ends. Programs may change its flags.
+    // SAFETY: not null, so the base, which lives until the process ends. Programs may change its
+    // flags.
     !base.is_null() && unsafe { (*base).group_flags & HARDWARE != 0 && (*base).group_hwbcast != 0 }
 }
 
@@ -223,8 +225,8 @@ unsafe fn broadcast(
     together(call, group, what, hardware(way), into);
 }
 
-/// A program function that combines vectors: the first vector, the vector that becomes the result, the element count, a
-/// handle.
+/// A program function that combines vectors: the first vector, the vector that becomes the result,
+/// the element count, a handle.
 type Combine = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *mut c_void);
 
 /// The reduction that this process is in: the function, its handle, and the bytes per element.
@@ -365,8 +367,8 @@ unsafe extern "C" fn elan_reduce(
     group.add(count::REDUCE_BYTES_NET, size);
     let all = flags & RESULT_ALL != 0;
     let gets = all || own == root;
-    // SAFETY: vectors of `size` bytes, which the program leaves alone until the call returns; a result is stored only
-    // where one is due.
+    // SAFETY: vectors of `size` bytes, which the program leaves alone until the call returns; a
+    // result is stored only where one is due.
     let (vector, result) = unsafe {
         let result = Span::new(to.cast_const().cast(), if gets { size } else { 0 });
         (Span::new(from.cast(), size), result)

@@ -1,7 +1,8 @@
 //! # Elanlib and Elan3lib for programs in C
 //!
-//! The functions in `<elan/elan.h>` and `<elan3/elan3.h>`, made of [`native`]'s operations. So a program's put is a put
-//! in the simulator's own Elanlib, with the same cost, which the machine file determines.
+//! The functions in `<elan/elan.h>` and `<elan3/elan3.h>`, made of [`native`]'s operations. So a
+//! program's put is a put in the simulator's own Elanlib, with the same cost, which the machine
+//! file determines.
 //!
 //! ## The rooms
 //!
@@ -30,10 +31,11 @@
 //!
 //! ## Differences from the machine
 //!
-//! A process's whole mapped memory can be reached, at the same numbers in both views: Elanlib's *Elan address* is a
-//! process address. Adapter memory (`elan_allocElan`) is process memory, too, and its bytes take main memory's path in
-//! the simulated node: `elanite prun --memory elan` moves all messages to the adapter's memory. All waits poll. A call
-//! that cannot do its work prints the reason and ends the process, or returns an error where the original returned one.
+//! A process's whole mapped memory can be reached, at the same numbers in both views: Elanlib's
+//! *Elan address* is a process address. Adapter memory (`elan_allocElan`) is process memory, too,
+//! and its bytes take main memory's path in the simulated node: `elanite prun --memory elan` moves
+//! all messages to the adapter's memory. All waits poll. A call that cannot do its work prints the
+//! reason and ends the process, or returns an error where the original returned one.
 
 #![allow(unsafe_code)] // C functions, with the program's pointers
 #![allow(clippy::cast_possible_wrap)] // C has signed numbers for processes, nodes and slots, and there are few
@@ -97,7 +99,8 @@ unsafe fn slice<'a, T>(pointer: *const T, count: usize) -> &'a [T] {
 /// The most looks in one call: each takes simulated time, and a look by the host.
 const MOST_LOOKS: c_long = 64;
 
-/// Waits until a condition holds, which only ended operations, messages and others' writes can change.
+/// Waits until a condition holds, which only ended operations, messages and others' writes can
+/// change.
 fn until(mut there: impl FnMut() -> bool) {
     loop {
         elan3::go_on();

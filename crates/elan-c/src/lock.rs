@@ -1,8 +1,8 @@
 //! Locks: two words in one process's memory, at which all others take numbers.
 //!
-//! A process that wants the lock takes the next number by an atomic addition, and looks at the other word until it
-//! shows this number. Releasing the lock adds one to it. So processes get the lock in their order of arrival, and the
-//! host that has the words does no work.
+//! A process that wants the lock takes the next number by an atomic addition, and looks at the
+//! other word until it shows this number. Releasing the lock adds one to it. So processes get the
+//! lock in their order of arrival, and the host that has the words does no work.
 
 use super::layout::ElanState;
 use super::{event, putget};
@@ -22,8 +22,8 @@ pub struct Lock {
 /// Looks as often as it can: `ELAN_LOCK_BUSY`.
 const BUSY: c_int = 1;
 
-/// The pause between two looks for a process that does not look all the time, in picoseconds: at first, and at most.
-/// Assumed.
+/// The pause between two looks for a process that does not look all the time, in picoseconds: at
+/// first, and at most. Assumed.
 const FIRST_PAUSE: u64 = 1_000_000;
 const LONGEST_PAUSE: u64 = 16_000_000;
 

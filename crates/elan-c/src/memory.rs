@@ -1,11 +1,13 @@
-//! Memory: a process's heaps, heaps with the same addresses everywhere, and the two views of an address.
+//! Memory: a process's heaps, heaps with the same addresses everywhere, and the two views of an
+//! address.
 //!
-//! *Global* memory for all processes needs no communication between them: all make the same calls in the same order,
-//! and a heap gives equal places to equal calls. Members of a smaller group may have made different calls before. They
-//! agree on the first place that is free in all of them, by a reduction, and such groups' memory has its own heap.
+//! *Global* memory for all processes needs no communication between them: all make the same calls
+//! in the same order, and a heap gives equal places to equal calls. Members of a smaller group may
+//! have made different calls before. They agree on the first place that is free in all of them, by
+//! a reduction, and such groups' memory has its own heap.
 //!
-//! Heaps lie at fixed addresses, which the kernel and programs do not use by themselves: `elanite prun` starts ranks
-//! without randomised addresses.
+//! Heaps lie at fixed addresses, which the kernel and programs do not use by themselves:
+//! `elanite prun` starts ranks without randomised addresses.
 
 use super::layout::{self, ElanBase, ElanGroup, ElanState};
 use super::{complain, environment, group, hold};

@@ -1,7 +1,8 @@
 //! Capabilities, and where processes are.
 //!
-//! A process's *context* is the first user context plus its place among its node's processes. One capability describes
-//! the run; the functions answer from the run, regardless of the capability that they get.
+//! A process's *context* is the first user context plus its place among its node's processes. One
+//! capability describes the run; the functions answer from the run, regardless of the capability
+//! that they get.
 
 use super::layout::{ElanCapability, ElanLocation};
 use std::ffi::{CStr, c_char, c_int, c_uint};
@@ -82,7 +83,8 @@ pub fn capability() -> ElanCapability {
     }
 }
 
-/// Whether a text is a capability: letters, each with numbers behind it, `N` and `C` and `R` among them.
+/// Whether a text is a capability: letters, each with numbers behind it, `N` and `C` and `R` among
+/// them.
 fn is_capability(text: &str) -> bool {
     let known =
         |letter: char| letter.is_ascii_digit() || letter == '-' || "NCRbcB".contains(letter);

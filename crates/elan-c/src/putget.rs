@@ -1,8 +1,8 @@
 //! Put and get, between addresses in this process and in others.
 //!
-//! `elan_put` is over when the other adapter has accepted the bytes. Its source may be used again immediately, as for
-//! the original library's puts up to `putget_smallputsize` bytes: the bytes are copied at the call. A control block
-//! adds no data to the machine's.
+//! `elan_put` is over when the other adapter has accepted the bytes. Its source may be used again
+//! immediately, as for the original library's puts up to `putget_smallputsize` bytes: the bytes are
+//! copied at the call. A control block adds no data to the machine's.
 
 use super::event::{ElanEvent, EventSubject};
 use super::layout::ElanState;

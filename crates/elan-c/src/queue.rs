@@ -1,8 +1,9 @@
 //! Queues for small messages.
 //!
-//! A queue's name is its address at the receiver. So `elan_gallocQueue` gives a queue with one name everywhere, and a
-//! process may send its own queue's address (`elan_allocQueue`) to others. One process's messages come in call order. A
-//! message that the program has taken lies in the library's memory until it takes the next one.
+//! A queue's name is its address at the receiver. So `elan_gallocQueue` gives a queue with one name
+//! everywhere, and a process may send its own queue's address (`elan_allocQueue`) to others. One
+//! process's messages come in call order. A message that the program has taken lies in the
+//! library's memory until it takes the next one.
 
 use super::event::{self, ElanEvent};
 use super::layout::{ElanBase, ElanGroup, ElanState};

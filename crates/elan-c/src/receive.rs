@@ -137,7 +137,8 @@ impl TportReceive {
         true
     }
 
-    /// Begins to receive a message into the program's buffer, or into the library's if there is no such buffer.
+    /// Begins to receive a message into the program's buffer, or into the library's if there is no
+    /// such buffer.
     pub fn begin(
         port: *const ElanTport,
         (tag, mask): (u64, u64),

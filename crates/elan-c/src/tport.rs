@@ -1,8 +1,9 @@
 //! Tports: tagged messages.
 //!
-//! A receive's masks become bits that count ([`super::receive`]). A message goes into the receiver's buffer; one that
-//! is longer than the buffer is an error, as no part of it is stored. A receive without a buffer (`ELAN_TPORT_RXBUF`)
-//! waits for a message to come, and then gets a buffer of its length from the library.
+//! A receive's masks become bits that count ([`super::receive`]). A message goes into the
+//! receiver's buffer; one that is longer than the buffer is an error, as no part of it is stored. A
+//! receive without a buffer (`ELAN_TPORT_RXBUF`) waits for a message to come, and then gets a
+//! buffer of its length from the library.
 
 use super::event::{self, ElanEvent, EventSubject};
 use super::layout::ElanState;

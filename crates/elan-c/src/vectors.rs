@@ -1,5 +1,5 @@
-//! Puts and gets with many pieces: vectors of equally long pieces, and blocks at regular distances. Each piece is its
-//! own put or get; one event stands for all.
+//! Puts and gets with many pieces: vectors of equally long pieces, and blocks at regular distances.
+//! Each piece is its own put or get; one event stands for all.
 
 use super::event::{ElanEvent, EventSubject};
 use super::layout::ElanState;
@@ -12,7 +12,8 @@ use std::ffi::{c_int, c_uint, c_void};
 /// Memory in which the original kept descriptors; programs allocate the announced size.
 const DESCRIPTORS: usize = 64;
 
-/// Where a strided transfer's blocks begin, from the first one on, at the source and at the destination.
+/// Where a strided transfer's blocks begin, from the first one on, at the source and at the
+/// destination.
 struct Blocks<'a> {
     strides: [&'a [c_int]; 2],
     /// How many blocks there are in each direction.

@@ -12,11 +12,12 @@
 //! | [`recovery`] | packets that faults damage or lose: sends them again, recognises repetitions, reports errors |
 //! | `thread_processor` | runs the libraries' threads, one at a time, which send transaction packets ([`thread_packets`]) |
 //!
-//! Each part owns its state. A part receives events, and has the [`Wires`] to everything beyond itself: the network,
-//! the bus, the clock, all processes' memory. A part returns requests to other parts of its adapter, and the
-//! [`Adapter`] passes them on. The parts that all generations share are always there; a list in the machine file names
-//! the adapter's further parts ([`AdapterPart`](crate::AdapterPart)). To add a part: write its file, name it here with its routing,
-//! and read its parameters from the machine file.
+//! Each part owns its state. A part receives events, and has the [`Wires`] to everything beyond
+//! itself: the network, the bus, the clock, all processes' memory. A part returns requests to other
+//! parts of its adapter, and the [`Adapter`] passes them on. The parts that all generations share
+//! are always there; a list in the machine file names the adapter's further parts
+//! ([`AdapterPart`](crate::AdapterPart)). To add a part: write its file, name it here with its
+//! routing, and read its parameters from the machine file.
 
 pub mod bus;
 pub mod bus_interface;
@@ -375,8 +376,8 @@ impl Adapter {
         }
     }
 
-    /// Something has occurred. An event that is now complete starts its action; occurrences of an event that is set
-    /// already or has been freed do not count.
+    /// Something has occurred. An event that is now complete starts its action; occurrences of an
+    /// event that is set already or has been freed do not count.
     fn occur(&mut self, wires: &mut Wires<'_>, occurrence: Occurrence) {
         match occurrence {
             Occurrence::Event(id) => self.event_occurs(wires, id),

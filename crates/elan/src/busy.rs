@@ -1,9 +1,10 @@
 //! # An adapter's messages, and its status as its node knows it
 //!
-//! An adapter's status is known at its node only when the adapter has written it down, some time after it has changed
-//! (coll2003 s3: "The state is updated by the NICs"). [`AdapterLoad`] counts the messages that the adapter sends and receives,
-//! and remembers status changes that its node does not know yet. The status is either exact, or one bit that every
-//! beginning sets and every end clears ([`Status`]).
+//! An adapter's status is known at its node only when the adapter has written it down, some time
+//! after it has changed (coll2003 s3: "The state is updated by the NICs"). [`AdapterLoad`] counts
+//! the messages that the adapter sends and receives, and remembers status changes that its node
+//! does not know yet. The status is either exact, or one bit that every beginning sets and every
+//! end clears ([`Status`]).
 
 use crate::config::rails::Status;
 use std::collections::VecDeque;

@@ -1,10 +1,11 @@
 //! # The cluster: time, the run loop, and a node as its processes see it
 //!
-//! Two clocks meet here. Adapters, buses and processes live in events at any picosecond; the fabric lives in cycles.
-//! [`Cluster::run_until`] interleaves the two: events that are due no later than a cycle come before the cycle, and the
-//! fabric receives the limit to which it may run before the next event. Deliveries and acknowledgements are handled at
-//! the time of the fabric's cycle, in the fabric's order. Packets that adapters then hand to the fabric take effect in
-//! the next cycle. Events at the same time are ordered by their adapter's place, then by scheduling order.
+//! Two clocks meet here. Adapters, buses and processes live in events at any picosecond; the fabric
+//! lives in cycles. [`Cluster::run_until`] interleaves the two: events that are due no later than a
+//! cycle come before the cycle, and the fabric receives the limit to which it may run before the
+//! next event. Deliveries and acknowledgements are handled at the time of the fabric's cycle, in
+//! the fabric's order. Packets that adapters then hand to the fabric take effect in the next cycle.
+//! Events at the same time are ordered by their adapter's place, then by scheduling order.
 
 mod census;
 mod failing;
@@ -101,8 +102,8 @@ pub enum Stop {
 /// Run loop steps between two checks of the bounds.
 const WATCH_INTERVAL: u64 = 1 << 8;
 
-/// How many steps pass between two searches for packets that wait for each other, where broadcasts can do so: other
-/// traffic can hide such a deadlock for as long as it lasts.
+/// How many steps pass between two searches for packets that wait for each other, where broadcasts
+/// can do so: other traffic can hide such a deadlock for as long as it lasts.
 const DEADLOCK_INTERVAL: u64 = WATCH_INTERVAL << 6;
 
 /// How far the fabric may run, in cycles, before the bounds are looked at.
@@ -143,7 +144,8 @@ impl Cluster {
         self
     }
 
-    /// A node at its adapter on rail 0, for programs in its context 0, which need no protection from each other.
+    /// A node at its adapter on rail 0, for programs in its context 0, which need no protection
+    /// from each other.
     ///
     /// # Panics
     /// If the machine has no such node.
@@ -151,7 +153,8 @@ impl Cluster {
         self.adapter(Rail::new(0), id)
     }
 
-    /// A node at its adapter on a rail, as [`Cluster::node`]. Contexts, memory and events belong to one adapter.
+    /// A node at its adapter on a rail, as [`Cluster::node`]. Contexts, memory and events belong to
+    /// one adapter.
     ///
     /// # Panics
     /// If the machine has no such node, or no such rail.
@@ -176,10 +179,11 @@ impl Cluster {
         self.world.borrow().fabric().topology().rails()
     }
 
-    /// Lets a rail fail at a moment, until it is repaired: all the rail's adapters see that their links are dead.
-    /// Packets on their way get lost, even if they would arrive after a repair; their senders notice it
-    /// ([`crate::DmaError::is_rail_down`]). Acknowledged data are safe. Gets, and DMAs that ask for stored bytes
-    /// ([`crate::Dma::stored`]), fail when no more bytes can be stored. A rail that is down already stays as it is.
+    /// Lets a rail fail at a moment, until it is repaired: all the rail's adapters see that their
+    /// links are dead. Packets on their way get lost, even if they would arrive after a repair;
+    /// their senders notice it ([`crate::DmaError::is_rail_down`]). Acknowledged data are safe.
+    /// Gets, and DMAs that ask for stored bytes ([`crate::Dma::stored`]), fail when no more bytes
+    /// can be stored. A rail that is down already stays as it is.
     ///
     /// # Panics
     /// If the machine has no such rail, or the moment is past.
@@ -187,7 +191,8 @@ impl Cluster {
         self.change_rail(rail, at, ClusterEvent::Fails(rail));
     }
 
-    /// Lets a rail work again from a moment on; lost packets stay lost. A rail that works stays as it is.
+    /// Lets a rail work again from a moment on; lost packets stay lost. A rail that works stays as
+    /// it is.
     ///
     /// # Panics
     /// As [`Cluster::fail_rail`].
@@ -212,8 +217,9 @@ impl Cluster {
         Capability::new(self.capabilities.get())
     }
 
-    /// Attaches processes at some nodes, all with a new capability. A node may occur several times. All nodes' first
-    /// processes are in contexts with one number, so are the second ones, and so on: broadcasts need this.
+    /// Attaches processes at some nodes, all with a new capability. A node may occur several times.
+    /// All nodes' first processes are in contexts with one number, so are the second ones, and so
+    /// on: broadcasts need this.
     ///
     /// # Errors
     /// If an adapter has no context left, or too few numbers are free everywhere.
@@ -267,16 +273,18 @@ impl Cluster {
     /// Runs to a moment, that moment's events included.
     ///
     /// # Errors
-    /// A bound passed, the run cancelled, or packets that wait for each other. Processes that wait for ever are no error.
+    /// A bound passed, the run cancelled, or packets that wait for each other. Processes that wait
+    /// for ever are no error.
     pub fn run_until(&mut self, end: Time) -> Result<(), Stop> {
         while self.step(end, false)? {}
         self.world.borrow_mut().advance_clock(end);
         Ok(())
     }
 
-    /// Runs until `go_on` returns false, or until no more events are due by `end`. `go_on` is called after each step
-    /// with the present time. Returns whether an event is still due; if not, the clock stands at `end`, unless `end` is
-    /// [`Time::MAX`]. Processes that wait for ever are no error.
+    /// Runs until `go_on` returns false, or until no more events are due by `end`. `go_on` is
+    /// called after each step with the present time. Returns whether an event is still due; if not,
+    /// the clock stands at `end`, unless `end` is [`Time::MAX`]. Processes that wait for ever are
+    /// no error.
     ///
     /// # Errors
     /// As [`Cluster::run_until`].
@@ -312,7 +320,8 @@ impl Cluster {
         self.run_to_end(None)
     }
 
-    /// As [`Cluster::run`], and cuts the series on the way and at the end. The results are the same.
+    /// As [`Cluster::run`], and cuts the series on the way and at the end. The results are the
+    /// same.
     ///
     /// # Errors
     /// As [`Cluster::run`].
@@ -340,8 +349,9 @@ impl Cluster {
         }
     }
 
-    /// Lets processes run, then handles the next event if it is due by `end`; returns whether one was. Unless only
-    /// `one` step is wanted, further steps follow until a process is ready, or it is time to look at the bounds.
+    /// Lets processes run, then handles the next event if it is due by `end`; returns whether one
+    /// was. Unless only `one` step is wanted, further steps follow until a process is ready, or it
+    /// is time to look at the bounds.
     fn step(&mut self, end: Time, one: bool) -> Result<bool, Stop> {
         self.run_ready()?;
         let bound = self.watch.limits.time.unwrap_or(Time::MAX);
@@ -379,7 +389,8 @@ impl Cluster {
         })
     }
 
-    /// The error for a run in which some packets, and the processes that wait for the packets, cannot proceed.
+    /// The error for a run in which some packets, and the processes that wait for the packets,
+    /// cannot proceed.
     fn deadlock(&self, packets: Option<fabric::Deadlock>) -> Stop {
         Stop::Deadlock {
             at: self.now(),
@@ -441,14 +452,14 @@ impl Cluster {
         self.world.borrow_mut().link(link.into())
     }
 
-    /// From here on records the holder of each channel, for a picture of the time from `from` on. Call it at the run's
-    /// start: earlier holders are unknown.
+    /// From here on records the holder of each channel, for a picture of the time from `from` on.
+    /// Call it at the run's start: earlier holders are unknown.
     pub fn record(&mut self, from: Time) {
         self.world.borrow_mut().record(from);
     }
 
-    /// Ends the recording that [`record`](Self::record) began; see [`fabric::Network::recorded`]. Times are cycles of
-    /// [`Config::cycle`].
+    /// Ends the recording that [`record`](Self::record) began; see [`fabric::Network::recorded`].
+    /// Times are cycles of [`Config::cycle`].
     pub fn recorded(&mut self) -> Vec<fabric::control::Hold> {
         self.world.borrow_mut().recorded()
     }

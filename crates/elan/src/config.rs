@@ -1,5 +1,5 @@
-//! Adapter, bus and packet parameters. The machine file's texts arrive here as quantities. Their bounds are checked
-//! where the file is read.
+//! Adapter, bus and packet parameters. The machine file's texts arrive here as quantities. Their
+//! bounds are checked where the file is read.
 
 pub mod rails;
 
@@ -16,21 +16,26 @@ pub struct AdapterConfig {
     pub turnaround: Time,
     /// Command processor: from the store in the command port to the descriptor in the DMA queue.
     pub command: Time,
-    /// DMA engine: from taking up a descriptor to its first packet. Paid again after each time slice.
+    /// DMA engine: from taking up a descriptor to its first packet. Paid again after each time
+    /// slice.
     pub dma_start: Time,
     /// Inputter: from the last payload stored until the event is named.
     pub input: Time,
     /// Setting an event and starting its action.
     pub event: Time,
-    /// The host processor: from the copied event block in main memory to the moment when the polling process continues.
+    /// The host processor: from the copied event block in main memory to the moment when the
+    /// polling process continues.
     pub poll: Time,
     /// A DMA that has held an engine for this time yields to the others in the queue.
     pub time_slice: Time,
-    /// Descriptors in the DMA queue; a further descriptor is refused ([`crate::DmaError::QueueFull`]).
+    /// Descriptors in the DMA queue; a further descriptor is refused
+    /// ([`crate::DmaError::QueueFull`]).
     pub queue: u32,
-    /// Packets that wait in the inputter for the bus; a further packet's acknowledgement waits for a place.
+    /// Packets that wait in the inputter for the bus; a further packet's acknowledgement waits for
+    /// a place.
     pub input_buffers: u32,
-    /// Times that the hardware sends a discarded packet again immediately, before the operating system backs off.
+    /// Times that the hardware sends a discarded packet again immediately, before the operating
+    /// system backs off.
     pub retries: u32,
     /// From a packet's refusal to sending it again.
     pub retry_delay: Time,
@@ -38,8 +43,8 @@ pub struct AdapterConfig {
     pub trap_delay: Time,
     /// The adapter's own memory.
     pub memory: Bytes,
-    /// The operating system: from the copied event block in main memory to the moment when a blocking process
-    /// continues.
+    /// The operating system: from the copied event block in main memory to the moment when a
+    /// blocking process continues.
     pub interrupt: Time,
     /// A thread processor cycle.
     pub thread_cycle: Time,
@@ -60,8 +65,8 @@ impl AdapterConfig {
     }
 }
 
-/// A part in which adapters differ. An adapter without these parts is an Elan3 (garcia2005 s2.1 describes the Elan4's
-/// parts).
+/// A part in which adapters differ. An adapter without these parts is an Elan3 (garcia2005 s2.1
+/// describes the Elan4's parts).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdapterPart {
     /// The short transaction engine.
@@ -90,7 +95,8 @@ pub enum Duplex {
     Full,
 }
 
-/// An adapter's I/O bus: all traffic between main memory and adapter crosses it (petrini2003 s4: 64-bit, 33 MHz PCI).
+/// An adapter's I/O bus: all traffic between main memory and adapter crosses it (petrini2003 s4:
+/// 64-bit, 33 MHz PCI).
 #[derive(Clone, Copy, Debug)]
 pub struct BusConfig {
     /// Whether both directions move at the same time.
@@ -101,8 +107,9 @@ pub struct BusConfig {
     pub burst: Bytes,
     /// Each transaction's arbitration, address and first-word latency.
     pub burst_overhead: Time,
-    /// On a half-duplex bus: extra time before a transaction in another direction than the last (petrini2003 s5.2: the
-    /// bus "is not able to efficiently interleave the bidirectional traffic").
+    /// On a half-duplex bus: extra time before a transaction in another direction than the last
+    /// (petrini2003 s5.2: the bus "is not able to efficiently interleave the bidirectional
+    /// traffic").
     pub turnaround: Time,
 }
 
@@ -121,8 +128,8 @@ pub struct HostConfig {
     pub cpus: u32,
 }
 
-/// A tagged message's envelope: its kind and source, the sender's label, tag, size, and the places of its bytes and the
-/// sender's event. One block with a descriptor's length is assumed.
+/// A tagged message's envelope: its kind and source, the sender's label, tag, size, and the places
+/// of its bytes and the sender's event. One block with a descriptor's length is assumed.
 pub const ENVELOPE: Bytes = Bytes::new(32);
 
 /// The unit that matches message tags and moves the bytes.
@@ -134,7 +141,8 @@ pub enum Matching {
     Host,
 }
 
-/// Tports, Elanlib's tagged messages (petrini2003 s3.2): their thread's work, and their buffer bounds.
+/// Tports, Elanlib's tagged messages (petrini2003 s3.2): their thread's work, and their buffer
+/// bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct TportConfig {
     /// The unit that matches the tags and moves the bytes.
@@ -151,16 +159,19 @@ pub struct TportConfig {
     pub slots: u32,
     /// A process's adapter memory for small messages that have no receive yet.
     pub buffer: Bytes,
-    /// A process's main memory for longer messages, and for messages that are received into system buffers.
+    /// A process's main memory for longer messages, and for messages that are received into system
+    /// buffers.
     pub system: Bytes,
 }
 
 /// Process groups in Elanlib, and their collective calls.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupConfig {
-    /// Most children of a process in the collective calls' tree (`LIBELAN_GROUP_BRANCHRATIO`); at least 1.
+    /// Most children of a process in the collective calls' tree (`LIBELAN_GROUP_BRANCHRATIO`); at
+    /// least 1.
     pub branching: u32,
-    /// Cycles in which a thread sets up a hardware barrier's packet, beside those for handing the packet over.
+    /// Cycles in which a thread sets up a hardware barrier's packet, beside those for handing the
+    /// packet over.
     pub broadcast: u32,
 }
 
@@ -185,7 +196,8 @@ pub struct Config {
     pub tport: TportConfig,
     /// The groups.
     pub group: GroupConfig,
-    /// How messages are spread over the rails, as many as the fabric has trees; `None` where the file has no choice.
+    /// How messages are spread over the rails, as many as the fabric has trees; `None` where the
+    /// file has no choice.
     pub rails: Option<rails::Config>,
     /// The operating system's noise on the hosts' processors.
     pub noise: Vec<noise::NoiseSource>,

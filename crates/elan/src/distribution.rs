@@ -1,5 +1,5 @@
-//! Distributions around a mean: for message sizes and inter-arrival times (petrini2003 s5.3: tags S and T in the
-//! figures), and for operating system noise on a processor ([`crate::noise`]).
+//! Distributions around a mean: for message sizes and inter-arrival times (petrini2003 s5.3: tags S
+//! and T in the figures), and for operating system noise on a processor ([`crate::noise`]).
 
 use derive::choice;
 use kernel::random::Stream;
@@ -16,7 +16,8 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// Draws a value. Every distribution takes one draw, so that different experiments' streams stay comparable.
+    /// Draws a value. Every distribution takes one draw, so that different experiments' streams
+    /// stay comparable.
     #[inline]
     pub fn draw(self, mean: f64, stream: &mut Stream) -> f64 {
         match self {

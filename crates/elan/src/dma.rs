@@ -1,10 +1,12 @@
 //! # Remote DMAs: descriptors
 //!
-//! A descriptor means "move these bytes there". One end lies in the posting process's memory: a *put*'s source, a
-//! *get*'s destination, which the other end's adapter executes ([`crate::adapter::gets`]). A *queue* DMA puts one
-//! message into a queue ([`crate::adapter::queue`]). The [`crate::adapter::dma_engine`] works on DMAs.
+//! A descriptor means "move these bytes there". One end lies in the posting process's memory: a
+//! *put*'s source, a *get*'s destination, which the other end's adapter executes
+//! ([`crate::adapter::gets`]). A *queue* DMA puts one message into a queue
+//! ([`crate::adapter::queue`]). The [`crate::adapter::dma_engine`] works on DMAs.
 //!
-//! A DMA is complete when all its packets are acknowledged. Then its source event is set, which its process awaits.
+//! A DMA is complete when all its packets are acknowledged. Then its source event is set, which its
+//! process awaits.
 
 use crate::faults::Loss;
 use crate::memory::{AccessFault, Address, ContextId, EventId, ProcessId, Reason};
@@ -42,7 +44,8 @@ pub struct Dma {
     pub(crate) stored: bool,
     /// For a broadcast: whether it ends when the network first loses it.
     pub(crate) once: bool,
-    /// For a get: a word in the adapter memory of the process that has the bytes, 0 as long as the process offers them.
+    /// For a get: a word in the adapter memory of the process that has the bytes, 0 as long as the
+    /// process offers them.
     pub(crate) withdrawn: Option<Address>,
 }
 
@@ -56,8 +59,9 @@ pub(crate) enum Notify {
 }
 
 impl Dma {
-    /// A transfer of `length` bytes. Zero bytes are one packet that carries only the notification, and touch no memory.
-    /// One end lies in the process that posts the DMA: a put's source, a get's destination.
+    /// A transfer of `length` bytes. Zero bytes are one packet that carries only the notification,
+    /// and touch no memory. One end lies in the process that posts the DMA: a put's source, a get's
+    /// destination.
     pub fn new(from: Address, to: Address, length: Bytes) -> Self {
         Dma {
             from,
@@ -84,9 +88,9 @@ impl Dma {
         }
     }
 
-    /// A transfer of `length` bytes to the same address, in contexts with the same number, on all nodes from that of
-    /// `to` to `last`; see [`crate::adapter::inputter::broadcast`]. If the transfer has an event, it is named by
-    /// address.
+    /// A transfer of `length` bytes to the same address, in contexts with the same number, on all
+    /// nodes from that of `to` to `last`; see [`crate::adapter::inputter::broadcast`]. If the
+    /// transfer has an event, it is named by address.
     pub fn broadcast(from: Address, to: Address, last: Place, length: Bytes) -> Self {
         Dma {
             last: Some(last),
@@ -122,7 +126,8 @@ impl Dma {
         self
     }
 
-    /// Names an event in the posting process that occurs when the DMA is complete, unless the DMA fails.
+    /// Names an event in the posting process that occurs when the DMA is complete, unless the DMA
+    /// fails.
     #[must_use]
     pub fn done(mut self, event: EventId) -> Self {
         self.done = Some(event);
@@ -136,37 +141,39 @@ impl Dma {
         self
     }
 
-    /// Has the short transaction engine send it, where the adapter has one. The message must fit in one packet, and lie in
-    /// adapter memory.
+    /// Has the short transaction engine send it, where the adapter has one. The message must fit in
+    /// one packet, and lie in adapter memory.
     #[must_use]
     pub fn short(mut self) -> Self {
         self.short = true;
         self
     }
 
-    /// Has its packets for main memory answered when the bus has written them, not when they have an input buffer: the
-    /// DMA is complete when its bytes are in main memory. If it fails with its rail, no bytes are stored later.
-    /// Programs need this where the bytes are then read by another adapter, which does not see data that wait for this
-    /// adapter's bus. Such answers are assumed; nothing is published about them.
+    /// Has its packets for main memory answered when the bus has written them, not when they have
+    /// an input buffer: the DMA is complete when its bytes are in main memory. If it fails with its
+    /// rail, no bytes are stored later. Programs need this where the bytes are then read by another
+    /// adapter, which does not see data that wait for this adapter's bus. Such answers are assumed;
+    /// nothing is published about them.
     #[must_use]
     pub fn stored(mut self) -> Self {
         self.stored = true;
         self
     }
 
-    /// Has a broadcast fail as soon as a failed network part keeps one of its packets from its destinations: for
-    /// senders that have another way. See [`crate::adapter::recovery`].
+    /// Has a broadcast fail as soon as a failed network part keeps one of its packets from its
+    /// destinations: for senders that have another way. See [`crate::adapter::recovery`].
     #[must_use]
     pub fn once(mut self) -> Self {
         self.once = true;
         self
     }
 
-    /// Has a get served only as long as a word is 0, in the adapter memory of the process that has the bytes: so this
-    /// process can withdraw its offer. The process's adapter checks the word when the request comes, and again for each
-    /// data packet; once the word is another number, the get fails with [`Reason::Withdrawn`]. On a machine with
-    /// several rails the word may lie at the home adapter. Such a condition, and that it takes no time, is assumed;
-    /// nothing is published about it.
+    /// Has a get served only as long as a word is 0, in the adapter memory of the process that has
+    /// the bytes: so this process can withdraw its offer. The process's adapter checks the word
+    /// when the request comes, and again for each data packet; once the word is another number, the
+    /// get fails with [`Reason::Withdrawn`]. On a machine with several rails the word may lie at
+    /// the home adapter. Such a condition, and that it takes no time, is assumed; nothing is
+    /// published about it.
     #[must_use]
     pub fn unless_withdrawn(mut self, word: Address) -> Self {
         self.withdrawn = Some(word);
@@ -194,9 +201,11 @@ pub enum DmaError {
     /// An adapter refused an access at one end.
     #[error(transparent)]
     Fault(#[from] AccessFault),
-    /// Both ends lie outside the process that posted the DMA, or an event does not lie at the end where it should.
+    /// Both ends lie outside the process that posted the DMA, or an event does not lie at the end
+    /// where it should.
     #[error(
-        "the descriptor of node {node}, context {context}, names neither of its own ends, or an event elsewhere"
+        "the descriptor of node {node}, context {context}, names neither of its own ends, or an \
+        event elsewhere"
     )]
     Misdirected {
         /// The node that posted.
@@ -204,7 +213,8 @@ pub enum DmaError {
         /// The context that posted.
         context: ContextId,
     },
-    /// Network parts have failed, and the sender has given up. The DMA has no packet under way any more.
+    /// Network parts have failed, and the sender has given up. The DMA has no packet under way any
+    /// more.
     #[error(transparent)]
     Network(#[from] Loss),
     /// The DMA's ends are adapters on different rails.
@@ -296,7 +306,8 @@ impl Completion {
     }
 }
 
-/// A posted DMA. Awaiting it waits for its completion at the source; dropping it does not cancel it.
+/// A posted DMA. Awaiting it waits for its completion at the source; dropping it does not cancel
+/// it.
 #[derive(Debug)]
 #[must_use = "nothing waits until the transfer is awaited; drop it where nobody needs to know"]
 pub struct Transfer {

@@ -1,20 +1,22 @@
 //! # Faults: failing parts and their times
 //!
-//! A machine has a list of faults ([`Config::list`]). Each fault names a [`FaultyPart`] of the machine and the fault's kind:
-//! the part's cables flip bits at a rate or have trained to a lower rate, or the part is *down* from one moment to
-//! another ([`FaultTiming`]). The list is data. Others carry out a fault's effect: the fabric cuts and repairs cables and lets
-//! packets get lost, adapters send packets again, nodes stop.
+//! A machine has a list of faults ([`Config::list`]). Each fault names a [`FaultyPart`] of the
+//! machine and the fault's kind: the part's cables flip bits at a rate or have trained to a lower
+//! rate, or the part is *down* from one moment to another ([`FaultTiming`]). The list is data.
+//! Others carry out a fault's effect: the fabric cuts and repairs cables and lets packets get lost,
+//! adapters send packets again, nodes stop.
 //!
-//! Each fault has its own random streams, named by the fault's number in the list: its times and the cables that it
-//! picks depend on the seed alone, not on other faults nor on the machine's activity. Where a fault concerns several
-//! cables, each cable fails by itself and has its own stream. A list without a fault before a run's end does not change
-//! the run.
+//! Each fault has its own random streams, named by the fault's number in the list: its times and
+//! the cables that it picks depend on the seed alone, not on other faults nor on the machine's
+//! activity. Where a fault concerns several cables, each cable fails by itself and has its own
+//! stream. A list without a fault before a run's end does not change the run.
 //!
-//! The machine's times for noticing faults and recovering are machine parameters, [`Config::timeout`] and so on.
+//! The machine's times for noticing faults and recovering are machine parameters,
+//! [`Config::timeout`] and so on.
 //!
-//! Simplifications: cables die and come back as a whole, both directions in the same cycle. All sources' routing tables
-//! change in the same cycle, [`Config::detect`] after a fault or a repair; how real tables are distributed is not
-//! published.
+//! Simplifications: cables die and come back as a whole, both directions in the same cycle. All
+//! sources' routing tables change in the same cycle, [`Config::detect`] after a fault or a repair;
+//! how real tables are distributed is not published.
 
 mod loss;
 mod schedule;
@@ -33,8 +35,8 @@ use units::Time;
 /// A machine's faults, and its recovery times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// The sender's output timeout: a packet that has not been answered this long after its injection, and never can
-    /// be, is given up and sent again.
+    /// The sender's output timeout: a packet that has not been answered this long after its
+    /// injection, and never can be, is given up and sent again.
     pub timeout: Time,
     /// From the timeout of a packet with one destination to sending the packet again.
     pub backoff: Time,
@@ -42,7 +44,8 @@ pub struct Config {
     pub broadcast_backoff: Time,
     /// From a fault or its repair to the moment when all sources' routing tables show it.
     pub detect: Time,
-    /// A packet that has not succeeded this long after its first refusal by a fault ends its message with an error.
+    /// A packet that has not succeeded this long after its first refusal by a fault ends its
+    /// message with an error.
     pub give_up: Time,
     /// Seed for the faults' random streams.
     pub seed: u64,
@@ -92,7 +95,8 @@ pub struct Links {
 pub enum CableChoice {
     /// Any, all equally likely; drawn from the fault's stream.
     Random,
-    /// One switch's cables after another's, upwards: the cables that together take most from some nodes if lost.
+    /// One switch's cables after another's, upwards: the cables that together take most from some
+    /// nodes if lost.
     Worst,
 }
 
@@ -101,7 +105,8 @@ pub enum CableChoice {
 pub enum FaultTiming {
     /// Cables flip bits: the probability that a bit is wrong, 0 to 1e-3.
     BitErrors(f64),
-    /// Cables have a lower rate than others of their kind, in the whole run; a cable that is slower anyway stays so.
+    /// Cables have a lower rate than others of their kind, in the whole run; a cable that is slower
+    /// anyway stays so.
     Degraded(Pace),
     /// The part is down from a moment on: for a time, or for ever.
     At {
@@ -110,7 +115,8 @@ pub enum FaultTiming {
         /// Duration; `None` for ever.
         lasts: Option<Time>,
     },
-    /// The part fails at random and is repaired at random: both times have exponential distributions.
+    /// The part fails at random and is repaired at random: both times have exponential
+    /// distributions.
     Random {
         /// Mean time from a repair, or the run's start, to the next failure.
         mtbf: Time,
@@ -132,7 +138,8 @@ pub struct Episode {
     pub down: Option<Time>,
     /// When it was repaired, if it was.
     pub up: Option<Time>,
-    /// When the sources' routing tables showed it; `None` if the part was repaired before, or is a host.
+    /// When the sources' routing tables showed it; `None` if the part was repaired before, or is a
+    /// host.
     pub known: Option<Time>,
 }
 
@@ -239,7 +246,8 @@ fn place_in_bundle(wiring: &dyn Wiring, link: LinkId) -> String {
 }
 
 impl Links {
-    /// All cables on the level and the rail, by their lower ends. Cables at empty positions do not count.
+    /// All cables on the level and the rail, by their lower ends. Cables at empty positions do not
+    /// count.
     pub fn all(&self, wiring: &dyn Wiring) -> Vec<LinkId> {
         let lower = |link: LinkId| wiring.ends(link).0;
         let is_here = |&link: &LinkId| {
@@ -289,8 +297,8 @@ impl Config {
         Stream::new(self.seed, &format!("faults/{name}"))
     }
 
-    /// The list with each of several cables by itself, with the fault's number and its stream's name. Bit errors and
-    /// lower rates for all cables of a kind stay one entry.
+    /// The list with each of several cables by itself, with the fault's number and its stream's
+    /// name. Bit errors and lower rates for all cables of a kind stay one entry.
     fn elements(&self, wiring: &dyn Wiring) -> Vec<(u32, Fault, String)> {
         let mut elements = Vec::new();
         for (number, fault) in (0_u32..).zip(&self.list) {

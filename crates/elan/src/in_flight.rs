@@ -1,7 +1,8 @@
 //! # Operations in flight: DMAs, packets, and their bytes
 //!
-//! Both ends of a transfer work on the same DMA: the engine at its source, the inputter at its destination. The tables
-//! here record each end's remaining work. The end that finishes last removes the DMA or the packet.
+//! Both ends of a transfer work on the same DMA: the engine at its source, the inputter at its
+//! destination. The tables here record each end's remaining work. The end that finishes last
+//! removes the DMA or the packet.
 
 mod trouble;
 
@@ -124,27 +125,29 @@ impl Progress {
         }
     }
 
-    /// Whether all steps are done that the DMA's process waits for. A process is notified of a rail's failure when no
-    /// more of the DMA's bytes can be stored: the same bytes may then go over another rail.
+    /// Whether all steps are done that the DMA's process waits for. A process is notified of a
+    /// rail's failure when no more of the DMA's bytes can be stored: the same bytes may then go
+    /// over another rail.
     pub fn complete(&self) -> bool {
         let data = self.get == Some(Get::Asking { stored: false }) && self.failed.is_none();
         let quiet = !self.lost || (self.unstored == 0 && !self.served);
         self.acknowledged_all() && !data && quiet
     }
 
-    /// Whether all packets of a complete DMA have been delivered, although the DMA may have been lost meanwhile.
-    /// Unknown for a get and a broadcast.
+    /// Whether all packets of a complete DMA have been delivered, although the DMA may have been
+    /// lost meanwhile. Unknown for a get and a broadcast.
     pub fn has_been_delivered(&self) -> bool {
         !self.missed && self.get.is_none() && self.dma.last.is_none()
     }
 
-    /// Whether the DMA has failed with the adapter or the rail at one of its ends, and without any other fault.
+    /// Whether the DMA has failed with the adapter or the rail at one of its ends, and without any
+    /// other fault.
     pub fn died(&self) -> bool {
         self.lost && self.failed.is_some_and(|error| error.is_rail_down())
     }
 
-    /// Whether the other end has all bytes, and lets their event occur. This also holds if the DMA's adapter has died,
-    /// but all packets were accepted: its process is notified accordingly.
+    /// Whether the other end has all bytes, and lets their event occur. This also holds if the
+    /// DMA's adapter has died, but all packets were accepted: its process is notified accordingly.
     pub fn has_landed(&self) -> bool {
         let good = self.failed.is_none() || self.died() && self.has_been_delivered();
         self.cut_all && self.unstored == 0 && good
@@ -155,7 +158,8 @@ impl Progress {
         self.cut_all && self.open == 0
     }
 
-    /// Whether the DMA is lost and its process has still to be notified, once no packet is under way.
+    /// Whether the DMA is lost and its process has still to be notified, once no packet is under
+    /// way.
     pub fn waits_for_its_end(&self) -> bool {
         self.lost && self.stage < Stage::Completed
     }
@@ -220,7 +224,8 @@ pub(crate) struct Packet {
     pub offset: Bytes,
     pub length: Bytes,
     pub payload: Option<Box<[u8]>>,
-    /// Why the other end permanently refuses the packet, or why the owner could not read a get's bytes.
+    /// Why the other end permanently refuses the packet, or why the owner could not read a get's
+    /// bytes.
     pub fault: Option<Box<AccessFault>>,
     /// Refusals so far.
     pub refusals: u32,
@@ -230,7 +235,8 @@ pub(crate) struct Packet {
     pub acknowledged: bool,
     /// Whether the packet was in the network when its rail failed.
     pub lost: bool,
-    /// The answer that the destination has finally given, or will give once there is room for the payload.
+    /// The answer that the destination has finally given, or will give once there is room for the
+    /// payload.
     pub answered: Option<Ack>,
     /// The network's refusals of the packet, if there were any.
     pub trouble: Option<Box<PacketFaults>>,
@@ -366,8 +372,8 @@ pub(crate) struct FlightTables {
     dmas: Slab<Progress>,
     packets: Slab<Packet>,
     thread_packets: Slab<ThreadPacket>,
-    /// Completions from finished DMAs. Those that no process holds any more are reused, so that a DMA needs no new
-    /// memory.
+    /// Completions from finished DMAs. Those that no process holds any more are reused, so that a
+    /// DMA needs no new memory.
     completions: VecDeque<Rc<Completion>>,
     /// By node: the messages of its adapter, received ones as DMAs that have arrived in part.
     busy: TiVec<Place, AdapterLoad>,
@@ -499,8 +505,8 @@ impl FlightTables {
         &mut self.busy[node]
     }
 
-    /// Some adapters' network fails: packets that they have sent are lost, unless they have arrived. Packets that have
-    /// not been sent yet are marked, too; sending takes the mark away.
+    /// Some adapters' network fails: packets that they have sent are lost, unless they have
+    /// arrived. Packets that have not been sent yet are marked, too; sending takes the mark away.
     pub fn lose(&mut self, of: impl Fn(Place) -> bool) {
         for (_, packet) in &mut self.packets {
             packet.lost |= of(self.dmas[packet.dma.0 as usize].node);
@@ -510,8 +516,8 @@ impl FlightTables {
         }
     }
 
-    /// Whether a packet was in the network when its rail failed. A broadcast is all or nothing: once one destination
-    /// has seen its last packet's end, no earlier packet is lost.
+    /// Whether a packet was in the network when its rail failed. A broadcast is all or nothing:
+    /// once one destination has seen its last packet's end, no earlier packet is lost.
     #[inline]
     pub fn is_lost(&self, token: Token) -> bool {
         match token {

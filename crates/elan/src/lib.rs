@@ -1,7 +1,8 @@
 //! # The Elan adapter and the cluster around it
 //!
-//! A [`Cluster`] is a fabric, one Elan3 or Elan4 adapter for each node with its memories and its I/O bus, and the processes that
-//! run on the nodes. Processes are async functions. They post remote DMAs, wait for events and sleep, in simulated time:
+//! A [`Cluster`] is a fabric, one Elan3 or Elan4 adapter for each node with its memories and its
+//! I/O bus, and the processes that run on the nodes. Processes are async functions. They post
+//! remote DMAs, wait for events and sleep, in simulated time:
 //!
 //! ```
 //! # use elan::{Cluster, Dma, NodeId, Placement, Stop};
@@ -32,14 +33,15 @@
 //! | with the last byte stored, the destination's event is set; with the last acknowledgement, the source's event | events | `input`, `event` |
 //! | the event's block is copied to main memory, where the process polls | bus, processor | one bus transaction, `poll` |
 //!
-//! Each process has a *context* on its adapter: an address space ([`memory`]) that the adapter's MMU ([`adapter::mmu`])
-//! translates and protects. Any failure at either end of a transfer reaches the process as an error.
+//! Each process has a *context* on its adapter: an address space ([`memory`]) that the adapter's
+//! MMU ([`adapter::mmu`]) translates and protects. Any failure at either end of a transfer reaches
+//! the process as an error.
 //!
 //! ## The second generation
 //!
-//! An Elan4 is an Elan3 with other parameters and some further parts, which the machine file lists ([`AdapterPart`]): a short
-//! transaction engine that sends short messages without the DMA engine, more DMA engines, and split transactions for
-//! main memory reads. Everything else is shared.
+//! An Elan4 is an Elan3 with other parameters and some further parts, which the machine file lists
+//! ([`AdapterPart`]): a short transaction engine that sends short messages without the DMA engine,
+//! more DMA engines, and split transactions for main memory reads. Everything else is shared.
 //!
 //! ## The rooms
 //!
@@ -70,8 +72,9 @@
 //! 7. `adapter/event_unit.rs`: events occur at both ends, and wake processes or start actions.
 //! 8. `cluster/waiting.rs`: the process sees the event in main memory.
 //!
-//! Sources: petrini2003 is the `QsNET` paper ("Performance Evaluation of the Quadrics Interconnection Network"), garcia2005 the one about
-//! its successor ("Assessing MPI Performance on `QsNetII`").
+//! Sources: petrini2003 is the `QsNET` paper ("Performance Evaluation of the Quadrics
+//! Interconnection Network"), garcia2005 the one about its successor ("Assessing MPI Performance on
+//! `QsNetII`").
 
 pub mod adapter;
 mod busy;

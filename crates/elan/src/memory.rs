@@ -1,17 +1,19 @@
 //! # Memory: addresses, regions, and the bytes behind them
 //!
-//! A process has one address space that its program and its adapter share (petrini2003 s3.1.2, figure 5). The adapter's
-//! addresses have 32 bits, the host's 64. In the *memory allocator heap*, which begins at [`HEAP`], both name the same
-//! bytes, at a constant distance. Behind an address range lies either main memory, across the bus, or the adapter's own
-//! memory: this is the range's [`Placement`].
+//! A process has one address space that its program and its adapter share (petrini2003 s3.1.2,
+//! figure 5). The adapter's addresses have 32 bits, the host's 64. In the *memory allocator heap*,
+//! which begins at [`HEAP`], both name the same bytes, at a constant distance. Behind an address
+//! range lies either main memory, across the bus, or the adapter's own memory: this is the range's
+//! [`Placement`].
 //!
-//! An [`ElanAddr`] is a place in one process's space. An [`Address`] is a place in the distributed virtual shared
-//! memory: the node, the process's context, the adapter's address. A [`Region`] is a range that a process has mapped;
-//! see [`crate::adapter::mmu`] for translation and protection.
+//! An [`ElanAddr`] is a place in one process's space. An [`Address`] is a place in the distributed
+//! virtual shared memory: the node, the process's context, the adapter's address. A [`Region`] is a
+//! range that a process has mapped; see [`crate::adapter::mmu`] for translation and protection.
 //!
-//! A region either holds real bytes ([`crate::Node::allocate`]) or only has a length ([`crate::Node::reserve`]):
-//! traffic generators need no data. Both kinds take the same path through the model and the same time. Bytes move where
-//! both ends of a DMA hold bytes; a region without bytes reads as zeros.
+//! A region either holds real bytes ([`crate::Node::allocate`]) or only has a length
+//! ([`crate::Node::reserve`]): traffic generators need no data. Both kinds take the same path
+//! through the model and the same time. Bytes move where both ends of a DMA hold bytes; a region
+//! without bytes reads as zeros.
 
 mod rights;
 
@@ -29,16 +31,19 @@ use units::Bytes;
 /// A page in the MMUs (the Alpha's; the Elan3 has 4 or 8 KB pages: public headers).
 pub const PAGE: Bytes = Bytes::from_kb(8);
 
-/// An event in adapter memory, and the block that an event copies to main memory (public Elan3 headers: 64 bytes).
+/// An event in adapter memory, and the block that an event copies to main memory (public Elan3
+/// headers: 64 bytes).
 pub const EVENT_BLOCK: Bytes = Bytes::new(64);
 
 /// Where the allocator heap begins, in the adapter's addresses (petrini2003 figure 5).
 pub const HEAP: ElanAddr = ElanAddr::new(0x0C80_8000);
 
-/// Where the heap ends. The last page in the 32 bits is never mapped, so [`ElanAddr::NOWHERE`] is never valid.
+/// Where the heap ends. The last page in the 32 bits is never mapped, so [`ElanAddr::NOWHERE`] is
+/// never valid.
 pub const HEAP_END: ElanAddr = ElanAddr::new(0xFFFF_E000);
 
-/// The distance from an adapter's address in the heap to the host's (petrini2003 figure 5: 0x1FF0C808000 is 0xC808000).
+/// The distance from an adapter's address in the heap to the host's (petrini2003 figure 5:
+/// 0x1FF0C808000 is 0xC808000).
 const MAIN_OFFSET: u64 = 0x1FF_0000_0000;
 
 /// An adapter address: 32 bits (petrini2003 s3.1.2).
@@ -228,8 +233,8 @@ impl Region {
         self.start
     }
 
-    /// The byte at an offset. There is no check here: an address outside the region fails at the adapter that
-    /// translates it.
+    /// The byte at an offset. There is no check here: an address outside the region fails at the
+    /// adapter that translates it.
     pub fn at(self, offset: Bytes) -> Address {
         self.start.offset(offset)
     }
@@ -297,7 +302,8 @@ impl Contents {
     }
 }
 
-/// Cuts bytes at an offset into pieces, each within a page: the page, the offset in the page, and the byte indices.
+/// Cuts bytes at an offset into pieces, each within a page: the page, the offset in the page, and
+/// the byte indices.
 fn pieces(
     offset: u64,
     length: usize,

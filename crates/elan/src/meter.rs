@@ -1,7 +1,7 @@
 //! Meters: how much payload has been stored, by purpose.
 //!
-//! A DMA that names a meter ([`crate::Dma::metered`]) adds each packet's payload to the meter when the packet is
-//! stored. [`crate::Cluster::metered`] reads a meter. Meters take no simulated time.
+//! A DMA that names a meter ([`crate::Dma::metered`]) adds each packet's payload to the meter when
+//! the packet is stored. [`crate::Cluster::metered`] reads a meter. Meters take no simulated time.
 
 /// A count of stored payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

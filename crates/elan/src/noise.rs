@@ -1,23 +1,26 @@
 //! # Noise: the processor time that the operating system takes
 //!
-//! A process that computes is stopped now and then: by the timer's tick, by a daemon, by kernel work that is bound to
-//! one processor (garcia2005 s3.3). Each such cause is a [`NoiseSource`] of *detours*, which take the processor for a
-//! duration. The durations and the intervals between detours may vary. A [`HostCpu`] computes when a simulated
-//! process's work will be done.
+//! A process that computes is stopped now and then: by the timer's tick, by a daemon, by kernel
+//! work that is bound to one processor (garcia2005 s3.3). Each such cause is a [`NoiseSource`] of
+//! *detours*, which take the processor for a duration. The durations and the intervals between
+//! detours may vary. A [`HostCpu`] computes when a simulated process's work will be done.
 //!
 //! The rules:
 //!
-//! * Detours come before the process. A detour that is due while another is under way waits for the other's end. So the
-//!   time taken from a processor is the sum over all detours' durations, independent of their causes.
-//! * Intervals are counted from start to start, independent of the detours' course: a tick does not wait for the tick
-//!   before it.
-//! * A detour that is due when the work ends comes after the work; a detour under way when work begins comes before it.
-//! * Every source on every processor has its own random stream, named by node, processor and source. The source began
-//!   long before the run: where time 0 falls in an interval is drawn, too. A process never changes the draws; it only
-//!   decides which detours it meets.
+//! * Detours come before the process. A detour that is due while another is under way waits for the
+//!   other's end. So the time taken from a processor is the sum over all detours' durations,
+//!   independent of their causes.
+//! * Intervals are counted from start to start, independent of the detours' course: a tick does not
+//!   wait for the tick before it.
+//! * A detour that is due when the work ends comes after the work; a detour under way when work
+//!   begins comes before it.
+//! * Every source on every processor has its own random stream, named by node, processor and
+//!   source. The source began long before the run: where time 0 falls in an interval is drawn, too.
+//!   A process never changes the draws; it only decides which detours it meets.
 //!
-//! A detour is no event in the run loop: the answer is arithmetic, a draw or two for each detour since the last
-//! question. Competition between processes is not modelled: each process has a processor, or acts as if it had one.
+//! A detour is no event in the run loop: the answer is arithmetic, a draw or two for each detour
+//! since the last question. Competition between processes is not modelled: each process has a
+//! processor, or acts as if it had one.
 
 use crate::{Distribution, NodeId};
 use kernel::random::Stream;
@@ -29,8 +32,8 @@ use units::Time;
 pub enum Spread {
     /// Around a mean.
     Mean(Time, Distribution),
-    /// A time as it was counted: times, each with how often it was seen. Some times are above 0, no count is 0, and
-    /// their sum is a [`Time`].
+    /// A time as it was counted: times, each with how often it was seen. Some times are above 0, no
+    /// count is 0, and their sum is a [`Time`].
     Counted(Arc<[(Time, u64)]>),
 }
 
@@ -66,8 +69,8 @@ impl Spread {
         }
     }
 
-    /// The rest of the interval around a random moment. Long intervals are more likely than short ones, since more
-    /// moments fall into them.
+    /// The rest of the interval around a random moment. Long intervals are more likely than short
+    /// ones, since more moments fall into them.
     fn residual(&self, stream: &mut Stream) -> Time {
         match self {
             Spread::Mean(time, Distribution::Fixed) => {
@@ -165,8 +168,8 @@ impl Iterator for Detours {
     }
 }
 
-/// A node's processor, as one process sees it: all processes on the same processor meet the same detours. The default
-/// processor has no noise.
+/// A node's processor, as one process sees it: all processes on the same processor meet the same
+/// detours. The default processor has no noise.
 #[derive(Debug, Default)]
 pub struct HostCpu {
     sources: Vec<Detours>,
@@ -206,7 +209,8 @@ impl HostCpu {
             self.take(detour);
         }
         let mut end = begin.max(self.taken_until) + work;
-        // A detour during the work moves the work's end by its duration, and so does a detour that waits for another.
+        // A detour during the work moves the work's end by its duration, and so does a detour that
+        // waits for another.
         while let Some(detours) = self.first().filter(|detours| detours.due() < end) {
             let detour = detours.next();
             end += detour.map_or(Time::ZERO, |(_, duration)| duration);

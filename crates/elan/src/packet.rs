@@ -1,5 +1,5 @@
-//! Packets as the Elan forms them: a header with the routing tags, then *transactions* with up to 64 bytes of payload,
-//! each with its own header, address and CRC (petrini2003 s2.2.1, figure 3).
+//! Packets as the Elan forms them: a header with the routing tags, then *transactions* with up to
+//! 64 bytes of payload, each with its own header, address and CRC (petrini2003 s2.2.1, figure 3).
 
 use crate::transaction::{INSERTED, MOST_TRANSACTIONS, WORD};
 use std::iter::repeat_n;
@@ -21,8 +21,8 @@ pub struct PacketFormat {
 }
 
 impl PacketFormat {
-    /// Wire bytes of a packet with some payload, which must fit. A packet without payload carries one transaction,
-    /// which sets the event.
+    /// Wire bytes of a packet with some payload, which must fit. A packet without payload carries
+    /// one transaction, which sets the event.
     #[inline]
     pub fn wire(&self, payload: Bytes) -> Bytes {
         assert!(
@@ -44,7 +44,8 @@ impl PacketFormat {
         self.in_flits(self.queue_wire(payload))
     }
 
-    /// Wire bytes of a packet that carries a message into a queue: one more transaction claims the slot.
+    /// Wire bytes of a packet that carries a message into a queue: one more transaction claims the
+    /// slot.
     pub fn queue_wire(&self, payload: Bytes) -> Bytes {
         let claim = if payload.is_zero() {
             Bytes::ZERO
@@ -60,7 +61,8 @@ impl PacketFormat {
         self.in_flits(self.header + transactions.sum::<Bytes>())
     }
 
-    /// Length of an adapter's longest packet, in flits: one that carries a message into a queue, or a thread's packet.
+    /// Length of an adapter's longest packet, in flits: one that carries a message into a queue, or
+    /// a thread's packet.
     pub fn longest(&self) -> u32 {
         let inserts = repeat_n(WORD * INSERTED as u64, MOST_TRANSACTIONS);
         self.queue_flits(self.payload).max(self.flits_of(inserts))

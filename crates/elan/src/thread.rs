@@ -1,9 +1,10 @@
 //! # The thread processor: library code on the adapter
 //!
-//! The adapter has its own processor, which runs *threads*: a library's small programs, such as tag matching or a
-//! barrier, near the network and without the host (petrini2003 s2.1). A thread is an async function that gets a
-//! [`Thread`]. It belongs to a process, lives in the process's context, and never keeps a run from ending: when all
-//! processes have finished, threads that still wait are no deadlock.
+//! The adapter has its own processor, which runs *threads*: a library's small programs, such as tag
+//! matching or a barrier, near the network and without the host (petrini2003 s2.1). A thread is an
+//! async function that gets a [`Thread`]. It belongs to a process, lives in the process's context,
+//! and never keeps a run from ending: when all processes have finished, threads that still wait are
+//! no deadlock.
 //!
 //! ```
 //! # use elan::{Address, Dma, Node, ProcessQueueId};
@@ -25,8 +26,8 @@
 //! }
 //! ```
 //!
-//! One thread runs at a time, until it waits: there is no preemption. Ready threads take turns in the order in which
-//! they became ready. The costs:
+//! One thread runs at a time, until it waits: there is no preemption. Ready threads take turns in
+//! the order in which they became ready. The costs:
 //!
 //! | step | processor cycles |
 //! |---|---|
@@ -88,7 +89,8 @@ impl Node {
         self.map(Placement::Adapter, PAGE, Permissions::LOCAL, true)
     }
 
-    /// As [`run`](Self::run), with a stack that has been mapped before. The stack is unmapped when the thread ends.
+    /// As [`run`](Self::run), with a stack that has been mapped before. The stack is unmapped when
+    /// the thread ends.
     pub fn run_on(
         &self,
         stack: Region,
@@ -172,8 +174,8 @@ impl Thread {
         self.until(set.wait()).await;
     }
 
-    /// Waits for an occurrence of one of the process's events, which is primed for one occurrence, and consumes it.
-    /// Occurrences between two calls are kept for the next calls.
+    /// Waits for an occurrence of one of the process's events, which is primed for one occurrence,
+    /// and consumes it. Occurrences between two calls are kept for the next calls.
     pub async fn consume(&self, event: EventId) {
         self.wait(event).await;
         self.node.world.borrow_mut().event(event).consume();
@@ -197,8 +199,8 @@ impl Thread {
         self.node.world.borrow_mut().occur_soon(event);
     }
 
-    /// Hands one of the process's DMAs to the engine, as soon as the engine's queue has a place; [`Thread::until`]
-    /// waits for the DMA.
+    /// Hands one of the process's DMAs to the engine, as soon as the engine's queue has a place;
+    /// [`Thread::until`] waits for the DMA.
     pub async fn dma(&self, dma: Dma) -> Transfer {
         self.issue().await;
         self.node.room_in_queue().await;
@@ -209,7 +211,8 @@ impl Thread {
         transfer
     }
 
-    /// Sends a transaction packet to a process, given by any of its addresses (`to`), and waits for the answer.
+    /// Sends a transaction packet to a process, given by any of its addresses (`to`), and waits for
+    /// the answer.
     ///
     /// # Errors
     /// If an address faults, or there are no transactions or more than a packet holds.
@@ -223,9 +226,9 @@ impl Thread {
         self.send_packet(packet).await
     }
 
-    /// Sends a transaction packet to the contexts with one number on all nodes from that of `to` to `last`, and waits
-    /// for the combined answer: if one condition fails, no destination changes. See
-    /// [`crate::adapter::inputter::broadcast`].
+    /// Sends a transaction packet to the contexts with one number on all nodes from that of `to` to
+    /// `last`, and waits for the combined answer: if one condition fails, no destination changes.
+    /// See [`crate::adapter::inputter::broadcast`].
     ///
     /// # Errors
     /// As [`Thread::send`], or if there are no such nodes.
@@ -240,8 +243,9 @@ impl Thread {
         self.send_packet(packet).await
     }
 
-    /// Sends as [`broadcast`](Self::broadcast), but if a failed network part keeps the packet from its destinations, it
-    /// is not sent again. For senders that have another way; see [`crate::adapter::recovery`].
+    /// Sends as [`broadcast`](Self::broadcast), but if a failed network part keeps the packet from
+    /// its destinations, it is not sent again. For senders that have another way; see
+    /// [`crate::adapter::recovery`].
     ///
     /// # Errors
     /// As [`Thread::broadcast`].
@@ -260,7 +264,8 @@ impl Thread {
         self.send_packet(once).await
     }
 
-    /// Sends a transaction packet to a process, and does not wait. A packet that is refused is lost.
+    /// Sends a transaction packet to a process, and does not wait. A packet that is refused is
+    /// lost.
     pub async fn post(&self, to: Address, transactions: &[Transaction], priority: Priority) {
         assert!((1..=MOST_TRANSACTIONS).contains(&transactions.len()));
         self.issue().await;
@@ -349,8 +354,8 @@ impl Thread {
         }
     }
 
-    /// A signal that is fired when a message comes into one of the process's queues, which is empty: for a thread that
-    /// waits for one among several events by [`Thread::until`].
+    /// A signal that is fired when a message comes into one of the process's queues, which is
+    /// empty: for a thread that waits for one among several events by [`Thread::until`].
     pub fn arrival(&self, queue: ProcessQueueId) -> Signal {
         self.node.world.borrow_mut().queue(queue).arrival()
     }

@@ -1,8 +1,9 @@
 //! # Transactions (petrini2003 s2.2.1; public Elan3 headers)
 //!
-//! A packet is a list of transactions with one answer. DMA transactions are payload blocks and their notification
-//! ([`crate::dma`]); threads make other transactions ([`crate::adapter::thread_packets`]). Words have 8 bytes, lie in
-//! adapter memory, and are little-endian.
+//! A packet is a list of transactions with one answer. DMA transactions are payload blocks and
+//! their notification ([`crate::dma`]); threads make other transactions
+//! ([`crate::adapter::thread_packets`]). Words have 8 bytes, lie in adapter memory, and are
+//! little-endian.
 
 use crate::memory::ElanAddr;
 use units::Bytes;
@@ -105,7 +106,8 @@ impl Transaction {
 pub struct Answer {
     /// Whether all the message's conditions held; if not, the message had no effect.
     pub passed: bool,
-    /// The word that the message's last [`Transaction::Write`] or [`Transaction::Add`] found, which the acknowledgement
-    /// brings back (petrini2003 s2.2.1: "return the result of the remote operation to the source").
+    /// The word that the message's last [`Transaction::Write`] or [`Transaction::Add`] found, which
+    /// the acknowledgement brings back (petrini2003 s2.2.1: "return the result of the remote
+    /// operation to the source").
     pub found: Option<u64>,
 }

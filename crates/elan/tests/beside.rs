@@ -1,4 +1,5 @@
-//! A process at several rails' adapters: each reaches its main memory, as its ranges permit, and no other memory.
+//! A process at several rails' adapters: each reaches its main memory, as its ranges permit, and no
+//! other memory.
 
 use crate::common;
 
@@ -31,7 +32,8 @@ fn reason(result: Result<(), DmaError>) -> Reason {
     }
 }
 
-/// A put or get on rail 1 moves bytes in main memory, at the same addresses; rail 0's links stay idle.
+/// A put or get on rail 1 moves bytes in main memory, at the same addresses; rail 0's links stay
+/// idle.
 #[test]
 fn main_memory_is_that_of_the_process() {
     let mut cluster = start();
@@ -58,7 +60,8 @@ fn main_memory_is_that_of_the_process() {
     assert!(packets(1, 0) > 0 && packets(1, 3) > 0);
 }
 
-/// Only its own adapter reaches adapter memory, permissions count on all rails, and other jobs stay outside.
+/// Only its own adapter reaches adapter memory, permissions count on all rails, and other jobs stay
+/// outside.
 #[test]
 fn what_is_refused() {
     let mut cluster = start();

@@ -46,8 +46,8 @@ fn word(place: &Spot) -> u64 {
     u64::from_le_bytes(bytes[..].try_into().expect("8 bytes"))
 }
 
-/// Sends a conditional broadcast from node 5 to nodes 3 to 12, `tries` times. The words of these nodes are 7, except that
-/// of `late`, and become 100 if all are 7.
+/// Sends a conditional broadcast from node 5 to nodes 3 to 12, `tries` times. The words of these
+/// nodes are 7, except that of `late`, and become 100 if all are 7.
 fn conditional(late: Option<u32>, tries: u32) -> (Vec<Spot>, Vec<bool>) {
     let mut cluster = cluster(&sixteen_nodes());
     let places = places(&cluster, Placement::Adapter, 8);
@@ -237,8 +237,9 @@ fn a_broadcast_that_faults_at_one_node_fails_and_tells_nobody() {
     assert!(places.iter().all(|place| !place.node.is_set(place.event)));
 }
 
-/// Nodes 0 and 1 broadcast to the lower half, two packets each. Before, long packets from the same half hold links on the
-/// ways down, so each broadcast first gets one quarter and then wants the quarter that the other has.
+/// Nodes 0 and 1 broadcast to the lower half, two packets each. Before, long packets from the same
+/// half hold links on the ways down, so each broadcast first gets one quarter and then wants the
+/// quarter that the other has.
 #[test]
 fn broadcasts_deadlock_unless_they_are_serialised() {
     let run = |rule| {

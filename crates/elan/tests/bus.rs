@@ -121,7 +121,8 @@ fn two_ways() -> Vec<Request> {
 #[test]
 fn a_two_way_stream() {
     let outcome = run(BUS, &two_ways());
-    // The first burst starts alone and needs no turn. Then 5 bursts each way for each pair of transfers.
+    // The first burst starts alone and needs no turn. Then 5 bursts each way for each pair of
+    // transfers.
     let pair = 10 * (164 + 80);
     let expected: Vec<_> = (1..=100)
         .flat_map(|number| [ns(number * pair - 80 - (164 + 80)), ns(number * pair - 80)])
@@ -147,7 +148,8 @@ fn a_turn_is_paid_when_the_way_changes() {
     }
 }
 
-/// A short transfer against a long one the other way waits for the burst under way, not for the long one.
+/// A short transfer against a long one the other way waits for the burst under way, not for the
+/// long one.
 #[test]
 fn a_long_transfer_does_not_block_the_other_way() {
     let outcome = run(BUS, &[(ns(0), ToAdapter, 6400), (ns(200), ToMain, 8)]);
@@ -169,8 +171,8 @@ fn requests() -> impl Strategy<Value = Vec<Request>> {
 }
 
 proptest! {
-    /// For any requests: all are done; each direction in order; the bus rests only when no transfer waits; it is busy
-    /// for as long as its bursts and turns take.
+    /// For any requests: all are done; each direction in order; the bus rests only when no transfer
+    /// waits; it is busy for as long as its bursts and turns take.
     #[test]
     fn work_is_conserved(requests in requests()) {
         let outcome = run(BUS, &requests);
@@ -204,8 +206,8 @@ fn a_two_way_stream_in_full_duplex() {
     assert_eq!(busy, ns(2 * 100 * 5 * 164));
 }
 
-/// Full-duplex: a transfer takes its own time, independent of transfers the other way, and of the last transfer's
-/// direction.
+/// Full-duplex: a transfer takes its own time, independent of transfers the other way, and of the
+/// last transfer's direction.
 #[test]
 fn full_duplex_knows_no_turns() {
     for other in [0, 1, 163, 164, 200] {
@@ -223,14 +225,16 @@ fn full_duplex_knows_no_turns() {
 }
 
 proptest! {
-    /// Each direction of a full-duplex bus acts as a half-duplex bus with only this direction's requests.
+    /// Each direction of a full-duplex bus acts as a half-duplex bus with only this direction's
+    /// requests.
     #[test]
     fn full_duplex_is_two_buses(requests in requests()) {
         let Outcome { done, busy, .. } = run(FULL, &requests);
         let mut both = Time::ZERO;
         for way in [ToAdapter, ToMain] {
             let of_way: Vec<Request> = requests.iter().copied().filter(|request| request.1 == way).collect();
-            // A half-duplex bus turns once before its first burst to main memory: a single direction pays no other turn.
+            // A half-duplex bus turns once before its first burst to main memory: a single
+            // direction pays no other turn.
             let turnless = BusConfig { turnaround: Time::ZERO, ..BUS };
             let alone = run(turnless, &of_way);
             let together = requests.iter().zip(&done).filter(|(request, _)| request.1 == way);

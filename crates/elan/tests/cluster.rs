@@ -84,7 +84,8 @@ fn a_deadlock_names_who_waits() {
     assert_eq!(stop.to_string(), text);
 }
 
-/// In a run to a moment, waiting for ever is no error; the clock continues, and processes spawned later run.
+/// In a run to a moment, waiting for ever is no error; the clock continues, and processes spawned
+/// later run.
 #[test]
 fn a_run_to_a_moment_goes_on_after_a_deadlock() {
     let (mut cluster, [node]) = start(&four_nodes());
@@ -219,8 +220,8 @@ fn a_livelock_ends_a_run() {
     );
 }
 
-/// Processes that sleep to the same moment wake in node order, then in the order of falling asleep; a past moment is
-/// now.
+/// Processes that sleep to the same moment wake in node order, then in the order of falling asleep;
+/// a past moment is now.
 #[test]
 fn sleep() {
     let mut cluster = cluster(&four_nodes());
@@ -247,7 +248,8 @@ fn sleep() {
     assert_eq!(*woken.borrow(), expected.map(|(name, at)| (name, ns(at))));
 }
 
-/// The moment itself belongs to the run: its events, the processes' steps then, and the fabric's cycle.
+/// The moment itself belongs to the run: its events, the processes' steps then, and the fabric's
+/// cycle.
 #[test]
 fn a_run_to_a_moment_includes_it() {
     let mut cluster = cluster(&four_nodes());
@@ -332,8 +334,8 @@ fn engines_agree() {
     assert_eq!(flit, worm);
 }
 
-/// A run that ends with its last process ends in the midst of worms: the counters hold that moment's values, for either
-/// engine that moves the flits.
+/// A run that ends with its last process ends in the midst of worms: the counters hold that
+/// moment's values, for either engine that moves the flits.
 #[test]
 fn counters_are_exact_where_a_run_ends() {
     let [flit, worm] = [Engine::Flit, Engine::Worm].map(|engine| {
@@ -358,7 +360,8 @@ fn counters_are_exact_where_a_run_ends() {
     }
 }
 
-/// Packets and flits are conserved whenever one looks, on a loaded machine and on one with odd times.
+/// Packets and flits are conserved whenever one looks, on a loaded machine and on one with odd
+/// times.
 #[test]
 fn conservation_under_load() {
     for config in [sixteen_nodes(), common::odd_machine()] {

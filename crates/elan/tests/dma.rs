@@ -1,4 +1,5 @@
-//! The DMA engine: time slices, refused packets, priorities, a message to oneself, many DMAs at once.
+//! The DMA engine: time slices, refused packets, priorities, a message to oneself, many DMAs at
+//! once.
 
 use crate::common;
 
@@ -79,7 +80,8 @@ fn a_time_slice_bounds_the_wait() {
     assert!(behind_a_long_one(Time::from_secs(10), Some(long), at) > Time::from_us(650));
 }
 
-/// A DMA waits for the previous one's slice as long on a crowded network as on an idle one, where the slice sends more.
+/// A DMA waits for the previous one's slice as long on a crowded network as on an idle one, where
+/// the slice sends more.
 #[test]
 fn a_slice_is_a_time_on_a_crowded_network() {
     let mut config = four_nodes();
@@ -95,7 +97,8 @@ fn a_slice_is_a_time_on_a_crowded_network() {
         let second = put((0, 1), Bytes::from_kb(8)).spawn(&mut cluster);
         cluster.run().expect("all ends");
         let latency = second.take();
-        // A packet among those of two others, and the own bytes, with a third of the link left for them.
+        // A packet among those of two others, and the own bytes, with a third of the link left for
+        // them.
         let share = u64::from(crowd) + 1;
         let own = Time::from_us(25) * share;
         let most = slice + own + Time::from_us(20);
@@ -106,7 +109,8 @@ fn a_slice_is_a_time_on_a_crowded_network() {
     }
 }
 
-/// A refused packet goes out again after `retry_delay`, `retries` times, from then on after `trap_delay`.
+/// A refused packet goes out again after `retry_delay`, `retries` times, from then on after
+/// `trap_delay`.
 #[test]
 fn a_refused_packet_is_sent_again() {
     let mut config = four_nodes();
@@ -155,7 +159,8 @@ fn a_refused_packet_is_sent_again() {
     }
 }
 
-/// Every node posts 100 DMAs at once, to all in turn: all arrive, and packets and flits are conserved all the time.
+/// Every node posts 100 DMAs at once, to all in turn: all arrive, and packets and flits are
+/// conserved all the time.
 #[test]
 fn many_at_once() {
     let mut cluster = cluster(&sixteen_nodes());
@@ -220,7 +225,8 @@ fn high_priority() {
     assert_eq!(low, high);
 }
 
-/// The engine reads no more than two packets ahead: a command behind a long DMA from main memory is not kept off the bus.
+/// The engine reads no more than two packets ahead: a command behind a long DMA from main memory is
+/// not kept off the bus.
 #[test]
 fn the_engine_reads_a_little_ahead() {
     let latency = |long: bool| {
@@ -237,7 +243,8 @@ fn the_engine_reads_a_little_ahead() {
         cluster.run().expect("all ends");
         latency.take()
     };
-    // A packet takes 5 bursts of 319.425 ns: two each for the slice's end, the command and the start.
+    // A packet takes 5 bursts of 319.425 ns: two each for the slice's end, the command and the
+    // start.
     assert!(latency(true) - latency(false) < Time::from_ns(1600) * 6);
 }
 

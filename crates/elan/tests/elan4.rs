@@ -1,4 +1,5 @@
-//! An Elan4's parts, worked out on paper and met to the picosecond; these parts have no other effect.
+//! An Elan4's parts, worked out on paper and met to the picosecond; these parts have no other
+//! effect.
 
 use crate::common;
 
@@ -25,7 +26,8 @@ fn with_engines(count: u32) -> Config {
     }
 }
 
-/// From the moment that a packet can enter the fabric to its last flit at a node on the same switch.
+/// From the moment that a packet can enter the fabric to its last flit at a node on the same
+/// switch.
 fn travel(config: &Config, ready: Time, flits: u32) -> Time {
     let injected = ready.div_ceil(config.cycle);
     let hops = u64::from(config.fabric.hop_delay[0]) * 2;
@@ -83,7 +85,8 @@ fn a_split_read() {
         let copied = bus.turnaround + bursts(bus, 64);
         let seen = arrival + adapter.input + adapter.event + copied + adapter.poll;
         assert_eq!(found, seen, "{length} bytes");
-        // The sender's bus has also carried the block that reports the end; it was free during the split.
+        // The sender's bus has also carried the block that reports the end; it was free during the
+        // split.
         assert_eq!(a.bus_busy(), command + request + data + copied);
     }
 }
@@ -107,7 +110,8 @@ fn behind_a_long_one(engines: u32) -> Time {
     short
 }
 
-/// With one engine the short DMA waits for a time slice to end, with two only for its share of the link.
+/// With one engine the short DMA waits for a time slice to end, with two only for its share of the
+/// link.
 #[test]
 fn two_engines() {
     let slice = elan4().adapter.time_slice;
@@ -127,7 +131,8 @@ fn send(a: &Node, queue: ProcessQueueId, number: u64) -> elan::Transfer {
     a.send_short(Dma::queue(source.start(), queue.start(), Bytes::new(40)))
 }
 
-/// A STEN command is no descriptor: it needs no place in the DMA queue, which is full, and is lost no more than others.
+/// A STEN command is no descriptor: it needs no place in the DMA queue, which is full, and is lost
+/// no more than others.
 #[test]
 fn a_full_dma_queue_refuses_no_short_message() {
     let mut config = with_engines(1);
@@ -153,8 +158,8 @@ fn a_full_dma_queue_refuses_no_short_message() {
     assert_eq!(outcomes.iter().filter(full).count(), 1, "{outcomes:?}");
 }
 
-/// Short messages into a two-slot queue: further ones are sent again until there is room, and no message overtakes
-/// another.
+/// Short messages into a two-slot queue: further ones are sent again until there is room, and no
+/// message overtakes another.
 #[test]
 fn short_messages_stay_in_order() {
     let mut config = elan4();

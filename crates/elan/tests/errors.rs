@@ -43,8 +43,8 @@ fn unmapped(address: Address, length: u64, access: Access) -> DmaError {
 }
 
 impl Bench {
-    /// Posts DMAs that end in errors; the destination stores `stray` of their bytes in all, without contents; then a
-    /// good DMA, which must be the only one that leaves a trace in memory.
+    /// Posts DMAs that end in errors; the destination stores `stray` of their bytes in all, without
+    /// contents; then a good DMA, which must be the only one that leaves a trace in memory.
     fn expect(mut self, wrong: Vec<(Dma, DmaError)>, stray: u64) {
         let (wrong, errors): (Vec<Dma>, Vec<DmaError>) = wrong.into_iter().unzip();
         let (from, to) = (self.source.start(), self.target.start());
@@ -111,8 +111,8 @@ fn bad_source() {
     }
 }
 
-/// Bytes beyond the destination's end: the packets before the first that goes beyond are stored, that packet is not.
-/// And an event of a third node: no packet is sent.
+/// Bytes beyond the destination's end: the packets before the first that goes beyond are stored,
+/// that packet is not. And an event of a third node: no packet is sent.
 #[test]
 fn bad_destination() {
     for (from, to) in PLACEMENTS {
@@ -175,8 +175,8 @@ fn an_error_ends_a_long_dma() {
     assert!(packets <= 12 + 4, "{packets} packets");
 }
 
-/// With five DMAs posted at once one is at work, one waits in a one-place queue, the others are refused; later all is
-/// well.
+/// With five DMAs posted at once one is at work, one waits in a one-place queue, the others are
+/// refused; later all is well.
 #[test]
 fn the_queue_is_full() {
     let mut config = four_nodes();
@@ -210,7 +210,8 @@ fn the_queue_is_full() {
     }
 }
 
-/// A DMA that yields after every few packets fails while it waits in the queue, or while the engine takes it up again.
+/// A DMA that yields after every few packets fails while it waits in the queue, or while the engine
+/// takes it up again.
 #[test]
 fn an_error_arrives_between_time_slices() {
     for slice in [1, 1000, 2000, 4000] {
@@ -272,7 +273,8 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// Good and bad DMAs from two nodes in any mixture, with engines that change DMAs often: each ends as it should.
+    /// Good and bad DMAs from two nodes in any mixture, with engines that change DMAs often: each
+    /// ends as it should.
     #[test]
     fn errors_harm_nobody_else(
         posts in prop::collection::vec(prop::collection::vec(post(), 0..10), 2),

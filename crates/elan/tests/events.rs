@@ -51,8 +51,8 @@ fn a_count_of_three() {
     assert_soon_after(seen, us(30));
 }
 
-/// All waiting processes continue at the same moment, in the order in which they began to wait; a later one continues
-/// immediately.
+/// All waiting processes continue at the same moment, in the order in which they began to wait; a
+/// later one continues immediately.
 #[test]
 fn several_wait() {
     let mut cluster = cluster(&four_nodes());
@@ -62,7 +62,8 @@ fn several_wait() {
     for number in 0..4 {
         let (node, seen) = (node_of(&cluster, 0), seen.clone());
         cluster.spawn(format!("waits {number}"), async move {
-            // The processes begin to wait in the order 3, 2, 1; number 0 begins after the event is set.
+            // The processes begin to wait in the order 3, 2, 1; number 0 begins after the event is
+            // set.
             node.sleep(us(if number == 0 { 50 } else { 8 - 2 * number }))
                 .await;
             node.wait(event).await;
@@ -134,9 +135,9 @@ const COMMAND: Time = Time::from_ps(77_000 + 30_304 + 200_000);
 const COPY: Time = Time::from_ps(77_000 + 242_425);
 const TURN: Time = Time::from_ns(80);
 
-/// A process sets an event at its own node: a command, then the event. A polling process sees it `poll` after its block
-/// has come to main memory, a blocking one `interrupt` after that; a spinning one sees it if it still looks, and else
-/// blocks.
+/// A process sets an event at its own node: a command, then the event. A polling process sees it
+/// `poll` after its block has come to main memory, a blocking one `interrupt` after that; a
+/// spinning one sees it if it still looks, and else blocks.
 #[test]
 fn polling_and_blocking() {
     let copied = COMMAND + Time::from_ns(200) + TURN + COPY;
@@ -171,8 +172,8 @@ fn polling_and_blocking() {
     }
 }
 
-/// The same ways serve to wait for a transfer's end: a blocking process sees it later, by the difference between
-/// interrupt and look.
+/// The same ways serve to wait for a transfer's end: a blocking process sees it later, by the
+/// difference between interrupt and look.
 #[test]
 fn polling_and_blocking_for_a_transfer() {
     let seen = |how| {
@@ -240,8 +241,8 @@ fn a_ring_of_events_ends() {
     assert!(cluster.events() < 10, "{}", cluster.events());
 }
 
-/// One DMA's end starts the next, at the source by its own event, at the destination by the notification: a message
-/// that is passed on without any process.
+/// One DMA's end starts the next, at the source by its own event, at the destination by the
+/// notification: a message that is passed on without any process.
 #[test]
 fn a_chain_of_dmas() {
     let mut cluster = cluster(&four_nodes());
@@ -292,7 +293,8 @@ fn nobody_awaits_an_error() {
     assert!(!a.is_set(never));
 }
 
-/// A block on its way to main memory when its event is primed again has no effect on polling or blocking processes.
+/// A block on its way to main memory when its event is primed again has no effect on polling or
+/// blocking processes.
 #[test]
 fn a_copy_of_an_earlier_round() {
     for how in [WaitMode::Poll, WaitMode::Block] {
@@ -318,7 +320,8 @@ fn a_copy_of_an_earlier_round() {
     }
 }
 
-/// Any process in the job sets another's event; an event that has been freed, or never was, is a fault.
+/// Any process in the job sets another's event; an event that has been freed, or never was, is a
+/// fault.
 #[test]
 fn remote_events() {
     let (mut cluster, [a, b]) = start(&four_nodes());

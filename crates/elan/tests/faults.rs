@@ -1,4 +1,5 @@
-//! Packets that the network damages or loses: each takes effect once, or its process gets an error that holds.
+//! Packets that the network damages or loses: each takes effect once, or its process gets an error
+//! that holds.
 
 mod dead;
 
@@ -422,8 +423,8 @@ fn outages_lose_nothing_and_double_nothing() {
     assert!(hit > 1000 && repeated > 50, "{hit}, {repeated}");
 }
 
-/// Cables die at any time, for longer than senders try. A process that gets an error can rely on it, also when the
-/// cable is back.
+/// Cables die at any time, for longer than senders try. A process that gets an error can rely on
+/// it, also when the cable is back.
 #[test]
 fn an_error_is_the_end() {
     let (mut failed, mut unsure) = (0, 0);
@@ -444,7 +445,8 @@ fn an_error_is_the_end() {
     assert!(failed > 1000 && unsure > 20, "{failed}, {unsure}");
 }
 
-/// The source gives up immediately, while a slow bus still takes accepted bytes to main memory: the error waits for it.
+/// The source gives up immediately, while a slow bus still takes accepted bytes to main memory: the
+/// error waits for it.
 #[test]
 fn an_error_waits_for_the_bus() {
     let mut failed = 0;
@@ -469,8 +471,8 @@ fn an_error_waits_for_the_bus() {
     assert!(failed > 50, "{failed}");
 }
 
-/// A broadcast's packet is hit, the last one is not, and then a destination is cut off: all destinations are notified,
-/// or all are not.
+/// A broadcast's packet is hit, the last one is not, and then a destination is cut off: all
+/// destinations are notified, or all are not.
 #[test]
 fn a_broadcast_is_all_or_nothing() {
     let (mut failed, mut fine) = (0, 0);
@@ -495,8 +497,8 @@ fn a_broadcast_is_all_or_nothing() {
     assert!(failed > 100 && fine > 20, "{failed}, {fine}");
 }
 
-/// If a destination refuses a packet, which all then get again, no destination is notified twice, with faults or
-/// without.
+/// If a destination refuses a packet, which all then get again, no destination is notified twice,
+/// with faults or without.
 #[test]
 fn a_repeated_packet_notifies_nobody_twice() {
     let never = down(cable_of(&sixteen_nodes(), 0), Time::from_secs(9), None);
@@ -549,8 +551,10 @@ fn an_error_names_the_cut() {
     assert!(matches!(loss.reason, Obstacle::NoWay(Some(_))) && !loss.unsure);
     let text = error.to_string();
     assert!(
-        text.starts_with("the network between node 1 and node 14 has failed: no way is left, since the cable from node 14 to ")
-            && text.ends_with(" is dead; the message has not been delivered"),
+        text.starts_with(
+            "the network between node 1 and node 14 has failed: no way is left, since \
+            the cable from node 14 to "
+        ) && text.ends_with(" is dead; the message has not been delivered"),
         "{text}"
     );
 }

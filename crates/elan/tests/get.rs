@@ -1,4 +1,5 @@
-//! Gets: times worked out on paper, bytes that arrive intact, requests that are refused, and meters.
+//! Gets: times worked out on paper, bytes that arrive intact, requests that are refused, and
+//! meters.
 
 use crate::common;
 
@@ -10,7 +11,8 @@ use elan::{Access, AccessFault, Config, Dma, DmaError, Placement, Reason};
 use fabric::FatTree;
 use units::{Bytes, Time};
 
-/// When a process that gets one packet at time 0 knows that the bytes are there; both buses are idle.
+/// When a process that gets one packet at time 0 knows that the bytes are there; both buses are
+/// idle.
 fn by_hand(config: &Config, travel: u64, (from, to): (Placement, Placement), length: u64) -> Time {
     let (adapter, bus) = (&config.adapter, &config.bus);
     let arrives = |leaves: Time, payload: u64| {
@@ -53,7 +55,8 @@ fn a_get_of_one_packet_alone() {
     }
 }
 
-/// A long get uses the other node's engine: the asker's engine is free for a put that is posted later.
+/// A long get uses the other node's engine: the asker's engine is free for a put that is posted
+/// later.
 #[test]
 fn the_owner_does_the_work() {
     let (mut cluster, [asker, owner]) = start(&four_nodes());
@@ -77,7 +80,8 @@ fn the_owner_does_the_work() {
     assert_eq!(stored, [long, Bytes::new(64)]);
 }
 
-/// Gets from or into memory that is not there fail; no bytes are stored, and the next get is served.
+/// Gets from or into memory that is not there fail; no bytes are stored, and the next get is
+/// served.
 #[test]
 fn bad_ends() {
     let (mut cluster, [asker, owner, third]) = start(&four_nodes());
@@ -119,8 +123,9 @@ fn bad_ends() {
     cluster.check_conservation();
 }
 
-/// An owner withdraws offered bytes, before the get comes, or in the middle: the get fails, and brings no bytes that
-/// the owner has put there since. A get of bytes that are not withdrawn takes as long as any other.
+/// An owner withdraws offered bytes, before the get comes, or in the middle: the get fails, and
+/// brings no bytes that the owner has put there since. A get of bytes that are not withdrawn takes
+/// as long as any other.
 #[test]
 fn withdrawn_bytes_are_not_got() {
     let size = Bytes::from_kb(16);

@@ -1,5 +1,5 @@
-//! Times of a lone DMA, worked out on paper and met to the picosecond. The only rounding is to whole cycles, where a
-//! packet and where an acknowledgement enters the fabric.
+//! Times of a lone DMA, worked out on paper and met to the picosecond. The only rounding is to
+//! whole cycles, where a packet and where an acknowledgement enters the fabric.
 
 use crate::common;
 
@@ -26,8 +26,9 @@ fn paths(config: &Config) -> [(u32, Vec<u32>); 3] {
     ]
 }
 
-/// When the destination's process and the source's process see the end of a one-packet DMA. `first` is whether the two
-/// nodes' buses are unused: a bus starts in the adapter's direction, later it has last served the main memory.
+/// When the destination's process and the source's process see the end of a one-packet DMA. `first`
+/// is whether the two nodes' buses are unused: a bus starts in the adapter's direction, later it
+/// has last served the main memory.
 fn by_hand(
     config: &Config,
     path: &[u32],
@@ -51,7 +52,8 @@ fn by_hand(
     let copy = turn_if(first && !writes) + bursts(bus, 64);
     let seen = arrival + write + adapter.input + adapter.event + copy + adapter.poll;
 
-    // The acknowledgement leaves when the packet has a buffer: it does not wait for the destination's bus.
+    // The acknowledgement leaves when the packet has a buffer: it does not wait for the
+    // destination's bus.
     let acknowledged = (arrival + adapter.turnaround).div_ceil(config.cycle) + travel;
     let copy = bus.turnaround + bursts(bus, 64);
     let completed = config.cycle * acknowledged + adapter.event + copy + adapter.poll;
@@ -77,7 +79,8 @@ async fn put(a: &Node, b: &Node, placements: (Placement, Placement), length: u64
     (seen.take(), completed)
 }
 
-/// One-packet lengths, distances, placements, moments; a second DMA after the first finds the buses turned.
+/// One-packet lengths, distances, placements, moments; a second DMA after the first finds the buses
+/// turned.
 #[test]
 fn a_packet_alone() {
     for config in machines() {
@@ -107,7 +110,8 @@ fn a_packet_alone() {
     }
 }
 
-/// The number that a reader can follow with a pencil: 0 bytes over 6 links on the published machine.
+/// The number that a reader can follow with a pencil: 0 bytes over 6 links on the published
+/// machine.
 #[test]
 fn the_published_latency_in_numbers() {
     let [config, _] = machines();
@@ -122,8 +126,9 @@ fn the_published_latency_in_numbers() {
     assert_eq!(seen, Time::from_ps(expected));
 }
 
-/// Two packets. From adapter memory both are injected at once and share the link, flit after flit; from main memory the
-/// second is read while the first travels. Into main memory the second is written when it is there and the first is done.
+/// Two packets. From adapter memory both are injected at once and share the link, flit after flit;
+/// from main memory the second is read while the first travels. Into main memory the second is
+/// written when it is there and the first is done.
 #[test]
 fn two_packets() {
     for config in machines() {
@@ -166,8 +171,9 @@ fn two_packets() {
     }
 }
 
-/// A bus that takes longer for a packet than the network: each packet is acknowledged when it gets an input buffer, that is
-/// when the packet `input_buffers` before it has been written; the writes follow each other without a pause.
+/// A bus that takes longer for a packet than the network: each packet is acknowledged when it gets
+/// an input buffer, that is when the packet `input_buffers` before it has been written; the writes
+/// follow each other without a pause.
 #[test]
 fn a_slow_bus_holds_its_senders() {
     for mut config in machines() {
@@ -197,7 +203,8 @@ fn a_slow_bus_holds_its_senders() {
     }
 }
 
-/// Traffic elsewhere has no cost, even if a packet is ready exactly as a busy fabric's cycle begins.
+/// Traffic elsewhere has no cost, even if a packet is ready exactly as a busy fabric's cycle
+/// begins.
 #[test]
 fn others_make_no_difference() {
     let [config, _] = machines();

@@ -1,4 +1,5 @@
-//! Transaction packets: conditions, words, events, all or nothing; random ones against a plain array.
+//! Transaction packets: conditions, words, events, all or nothing; random ones against a plain
+//! array.
 
 use crate::common;
 
@@ -47,8 +48,8 @@ const FAILED: Result<Answer, DmaError> = Ok(Answer {
     found: None,
 });
 
-/// A condition that fails anywhere in the packet stops the whole packet; a condition that holds lets it through, event
-/// included.
+/// A condition that fails anywhere in the packet stops the whole packet; a condition that holds
+/// lets it through, event included.
 #[test]
 fn conditions() {
     use Comparison::{Equal, Less, NotEqual, NotLess};
@@ -188,8 +189,8 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Random messages from several threads and nodes: each acts as if it were alone, in the order of the answers'
-    /// words.
+    /// Random messages from several threads and nodes: each acts as if it were alone, in the order
+    /// of the answers' words.
     #[test]
     fn messages_are_atomic(messages in prop::collection::vec(prop::collection::vec(step(), 1..=5), 1..30)) {
         let (mut cluster, [_, b]) = start(&four_nodes());
@@ -226,8 +227,8 @@ proptest! {
     }
 }
 
-/// A full queue lets the message be sent again until there is room; before, no other part of the packet has an effect.
-/// A thread that posts the message does not wait for it.
+/// A full queue lets the message be sent again until there is room; before, no other part of the
+/// packet has an effect. A thread that posts the message does not wait for it.
 #[test]
 fn a_message_waits_for_room_in_a_queue() {
     let (mut cluster, [a, b]) = start(&four_nodes());

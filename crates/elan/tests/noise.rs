@@ -88,8 +88,8 @@ fn sources() -> impl Strategy<Value = Vec<NoiseSource>> {
 }
 
 proptest! {
-    /// Any work at any moments takes its own time, and the detours' time between its beginning and its end; it ends at
-    /// a moment when no detour has the processor.
+    /// Any work at any moments takes its own time, and the detours' time between its beginning and
+    /// its end; it ends at a moment when no detour has the processor.
     #[test]
     fn time_is_conserved(sources in sources(), steps in proptest::collection::vec((0..3000_u64, 0..5000_u64), 1..20)) {
         let mut cpu = HostCpu::new(&sources, SEED, NODE, 1);
@@ -100,13 +100,15 @@ proptest! {
             let spans = spans(&all_detours(&sources, end));
             prop_assert_eq!(end - begin, work + within(&spans, begin, end));
             if !work.is_zero() {
-                prop_assert_eq!(within(&spans, end - ps(1), end), Time::ZERO, "work ends while it works");
+                prop_assert_eq!(within(&spans, end - ps(1), end), Time::ZERO, "work ends while it \
+                    works");
             }
             now = end;
         }
     }
 
-    /// Work in parts, one right after the other, is done when the whole would be: with no detour due between the parts, or one.
+    /// Work in parts, one right after the other, is done when the whole would be: with no detour
+    /// due between the parts, or one.
     #[test]
     fn parts_make_the_whole(sources in sources(), begin in 0..3000_u64, parts in proptest::collection::vec(1..3000_u64, 1..8)) {
         let mut whole = HostCpu::new(&sources, SEED, NODE, 1);
@@ -171,7 +173,8 @@ fn streams_have_owners() {
     }
 }
 
-/// Sources began long ago, for any distribution: on average as many detours are due in the first microseconds as later.
+/// Sources began long ago, for any distribution: on average as many detours are due in the first
+/// microseconds as later.
 #[test]
 fn sources_began_long_before_the_run() {
     let mean = Time::from_us(10);

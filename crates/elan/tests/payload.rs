@@ -1,5 +1,5 @@
-//! Bytes arrive intact, and only where they belong: random put and get programs against a plain array. Memory that
-//! holds bytes costs the same time as memory that only has a length.
+//! Bytes arrive intact, and only where they belong: random put and get programs against a plain
+//! array. Memory that holds bytes costs the same time as memory that only has a length.
 
 use crate::common;
 
@@ -21,7 +21,8 @@ struct Message {
     gap: u64,
     length: u64,
     high: bool,
-    /// Whether the process at the message's destination gets it; otherwise the process at its source puts it.
+    /// Whether the process at the message's destination gets it; otherwise the process at its
+    /// source puts it.
     get: bool,
     /// Whether the process waits for all DMAs that it has posted before it continues.
     waits: bool,
@@ -95,7 +96,8 @@ fn config(program: &Program) -> Config {
     config
 }
 
-/// A run's observables: when each process was done with each DMA, when each node had all bytes, the memory contents.
+/// A run's observables: when each process was done with each DMA, when each node had all bytes, the
+/// memory contents.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     times: Vec<(usize, Time)>,
@@ -213,7 +215,8 @@ fn run(program: &Program, real: bool) -> Outcome {
     for (number, dmas) in posts.into_iter().enumerate() {
         let (node, dmas) = ((number, nodes[number].clone()), (dmas, program.most));
         cluster.spawn(format!("posts {number}"), post(node, dmas, times.clone()));
-        // Once the event is set all bytes must be there: the memory contents at that time are compared.
+        // Once the event is set all bytes must be there: the memory contents at that time are
+        // compared.
         let (process, event) = (nodes[number].clone(), events[number]);
         let mine = [2 * number, 2 * number + 1].map(|slot| (slot, targets[slot]));
         let (noted, found) = (times.clone(), Rc::clone(&memories));
@@ -276,8 +279,8 @@ proptest! {
         prop_assert_eq!(real.digest, length_only.digest);
     }
 
-    /// Overlapping puts from several nodes, each posted when the previous one is complete at its source: the later put
-    /// wins, whether or not the destination's bus lags behind.
+    /// Overlapping puts from several nodes, each posted when the previous one is complete at its
+    /// source: the later put wins, whether or not the destination's bus lags behind.
     #[test]
     fn later_puts_win(
         puts in prop::collection::vec(overlap(), 1..12),

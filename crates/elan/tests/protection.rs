@@ -1,5 +1,5 @@
-//! Contexts, permissions, memory that is mapped and unmapped: a refused access is an error for the program that asked
-//! for it, stores no bytes, and harms no other program.
+//! Contexts, permissions, memory that is mapped and unmapped: a refused access is an error for the
+//! program that asked for it, stores no bytes, and harms no other program.
 
 use crate::common;
 
@@ -126,8 +126,8 @@ fn every_access_needs_its_right() {
     }
 }
 
-/// A put across a protected part's border: the packets before the border are stored, the packet at the border and the
-/// rest are not, and an event that would follow does not occur.
+/// A put across a protected part's border: the packets before the border are stored, the packet at
+/// the border and the rest are not, and an event that would follow does not occur.
 #[test]
 fn nothing_of_the_offending_packet_is_stored() {
     let mut pair = pair();
@@ -158,7 +158,8 @@ fn nothing_of_the_offending_packet_is_stored() {
     pair.cluster.check_conservation();
 }
 
-/// Processes with other capabilities, and contexts that do not exist, are out of reach, independent of the permissions.
+/// Processes with other capabilities, and contexts that do not exist, are out of reach, independent
+/// of the permissions.
 #[test]
 fn capabilities_keep_jobs_apart() {
     let mut pair = pair();
@@ -224,7 +225,8 @@ fn contexts_of_a_node_do_not_share() {
     }
 }
 
-/// Memory that has been freed is out of reach, also in the midst of a transfer, at a put's or a get's either end.
+/// Memory that has been freed is out of reach, also in the midst of a transfer, at a put's or a
+/// get's either end.
 #[test]
 fn freed_memory_is_unmapped() {
     let long = Bytes::from_kb(64);
@@ -268,7 +270,8 @@ fn freed_memory_is_unmapped() {
     }
 }
 
-/// Packets in the input buffers when their memory goes: their bytes are lost, and the process that freed it gets traps.
+/// Packets in the input buffers when their memory goes: their bytes are lost, and the process that
+/// freed it gets traps.
 #[test]
 fn memory_that_goes_while_packets_wait_for_the_bus() {
     let mut config = four_nodes();
@@ -311,7 +314,8 @@ fn both_names_of_an_address() {
     }
 }
 
-/// Adapter memory has an end. It is counted in whole pages, over all contexts, and only for regions that hold bytes.
+/// Adapter memory has an end. It is counted in whole pages, over all contexts, and only for regions
+/// that hold bytes.
 #[test]
 fn adapter_memory_has_an_end() {
     let mut config = four_nodes();
@@ -369,7 +373,8 @@ fn contexts_have_an_end() {
     );
     assert_eq!(
         node.attach(capability).err().unwrap().to_string(),
-        "no context is left on the adapter of node 0, which has 4095 for processes: start fewer processes or jobs on it \
+        "no context is left on the adapter of node 0, which has 4095 for processes: start fewer \
+        processes or jobs on it \
          at a time, or detach those that have ended"
     );
     all[70].detach();

@@ -27,8 +27,8 @@ fn post(node: &Node, queue: ProcessQueueId, bytes: &[u8], placement: Placement) 
     node.dma(Dma::queue(source.start(), queue.start(), length))
 }
 
-/// Five messages into two slots that are not emptied for a while: two are in, the others are sent again until there is
-/// room, and all come out in order.
+/// Five messages into two slots that are not emptied for a while: two are in, the others are sent
+/// again until there is room, and all come out in order.
 #[test]
 fn a_full_queue_loses_nothing() {
     let (mut cluster, [a, b]) = start(&four_nodes());
@@ -45,7 +45,8 @@ fn a_full_queue_loses_nothing() {
     assert_eq!(b.queue_len(queue), 2);
     // Two messages that were accepted, and the third again and again: 8 retries, then a 1 ms trap.
     assert_eq!(cluster.packets(), 2 + 9);
-    // A message that waits for room is not being received: policies for several rails let the reader's node send.
+    // A message that waits for room is not being received: policies for several rails let the
+    // reader's node send.
     assert!(!b.is_receiving() && !b.was_busy());
     let receiver = b.clone();
     run_process(&mut cluster, async move {
@@ -63,7 +64,8 @@ fn a_full_queue_loses_nothing() {
     cluster.check_conservation();
 }
 
-/// The process's read of a message takes the bus, and frees the slot at its end; a thread's read takes no time.
+/// The process's read of a message takes the bus, and frees the slot at its end; a thread's read
+/// takes no time.
 #[test]
 fn taking_a_message() {
     let mut config = four_nodes();
@@ -96,7 +98,8 @@ fn taking_a_message() {
     assert_eq!(by_thread, Time::ZERO);
 }
 
-/// When a message is known: a thread is ready when the message has arrived and its event been handled; a process sees the event.
+/// When a message is known: a thread is ready when the message has arrived and its event been
+/// handled; a process sees the event.
 #[test]
 fn when_a_message_is_known() {
     let (mut cluster, [a, b]) = start(&four_nodes());
@@ -118,8 +121,8 @@ fn when_a_message_is_known() {
         b.wait(event).await;
         b.now()
     });
-    // The command, the DMA's start; 46 flits: an 8-byte header, 64 in one transaction and the one that claims the slot,
-    // each with 10.
+    // The command, the DMA's start; 46 flits: an 8-byte header, 64 in one transaction and the one
+    // that claims the slot, each with 10.
     let ready = posted + Time::from_ps(77_000 + 30_304 + 200_000 + 540_000);
     let cycle = Time::from_ns(5);
     let arrived = cycle * (ready.div_ceil(cycle) + 22 + 46 - 1);
@@ -132,7 +135,8 @@ fn when_a_message_is_known() {
     assert_eq!(*times.borrow(), [event + Time::from_ns(300)]);
 }
 
-/// Messages that no queue takes: too long for a slot or a packet, no queue there, forbidden; and a queue that has been freed.
+/// Messages that no queue takes: too long for a slot or a packet, no queue there, forbidden; and a
+/// queue that has been freed.
 #[test]
 fn what_a_queue_refuses() {
     let (mut cluster, [a, b]) = start(&four_nodes());
@@ -200,8 +204,8 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Several senders, the queue's own node among them, and a slow consumer: every message arrives once, intact, and
-    /// each sender's in their order.
+    /// Several senders, the queue's own node among them, and a slow consumer: every message arrives
+    /// once, intact, and each sender's in their order.
     #[test]
     fn every_message_arrives_in_order(program in program()) {
         let mut config = four_nodes();

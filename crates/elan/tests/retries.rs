@@ -77,7 +77,8 @@ fn send(config: &Config, act: Act, refuses: Option<[Time; 2]>) -> Sent {
     }
 }
 
-/// The machine with a cable at the destination that is dead at some times, unknown to the routing tables.
+/// The machine with a cable at the destination that is dead at some times, unknown to the routing
+/// tables.
 fn cut(times: &[[Time; 2]]) -> Config {
     let config = sixteen_nodes();
     let cable = cable_of(&config, TO);
@@ -93,9 +94,9 @@ fn us(us: u64) -> Time {
     Time::from_us(us)
 }
 
-/// A cable that is dead for a moment loses a packet or its answer. The packet goes again after the output timeout and a
-/// back-off: 20 us more of it end the packet 20 us later. Broadcasts have their own back-off, and other packets do not
-/// wait for it.
+/// A cable that is dead for a moment loses a packet or its answer. The packet goes again after the
+/// output timeout and a back-off: 20 us more of it end the packet 20 us later. Broadcasts have
+/// their own back-off, and other packets do not wait for it.
 #[test]
 fn a_packet_without_an_answer_goes_again_after_its_back_off() {
     for act in [Act::Put, Act::Add, Act::Broadcast] {
@@ -127,8 +128,9 @@ fn a_packet_without_an_answer_goes_again_after_its_back_off() {
     }
 }
 
-/// The network refuses a packet for ever. It goes again after 1 us three times, and after 100 us from then on, until
-/// the source gives up: about 3, 103, 203 and 303 us after the first time, and the last one is beyond 250 us.
+/// The network refuses a packet for ever. It goes again after 1 us three times, and after 100 us
+/// from then on, until the source gives up: about 3, 103, 203 and 303 us after the first time, and
+/// the last one is beyond 250 us.
 #[test]
 fn refusals_of_the_network_count_up_to_the_trap() {
     for act in [Act::Put, Act::Add] {
@@ -150,9 +152,10 @@ fn refusals_of_the_network_count_up_to_the_trap() {
     }
 }
 
-/// The cable is dead for 100 us, then the destination refuses for 100 us, then the cable is dead for 150 us. No time
-/// without an answer from the destination is as long as the 200 us after which the source gives up, and the packet
-/// arrives. Without the answers between them, the dead times are too long.
+/// The cable is dead for 100 us, then the destination refuses for 100 us, then the cable is dead
+/// for 150 us. No time without an answer from the destination is as long as the 200 us after which
+/// the source gives up, and the packet arrives. Without the answers between them, the dead times
+/// are too long.
 #[test]
 fn an_answer_of_the_destination_begins_the_time_anew() {
     for act in [Act::Put, Act::Add] {

@@ -19,7 +19,8 @@ fn ns(ns: u64) -> Time {
     Time::from_ns(ns)
 }
 
-/// Three threads that want to work at once do it one after the other, in the order in which they were started.
+/// Three threads that want to work at once do it one after the other, in the order in which they
+/// were started.
 #[test]
 fn one_thread_at_a_time() {
     let (mut cluster, [node]) = start(&four_nodes());
@@ -46,8 +47,8 @@ fn one_thread_at_a_time() {
     assert_eq!(node_of(&cluster, 1).thread_busy(), Time::ZERO);
 }
 
-/// A thread that waits lets others run. Threads that become ready take turns in that order, not in number order; no
-/// thread is interrupted.
+/// A thread that waits lets others run. Threads that become ready take turns in that order, not in
+/// number order; no thread is interrupted.
 #[test]
 fn ready_threads_take_turns() {
     let (mut cluster, [node]) = start(&four_nodes());
@@ -193,13 +194,15 @@ fn threads_end_with_the_processes() {
     );
 }
 
-/// A thread that gives up waiting for its turn, or is dropped with the processor, does not keep others from it.
+/// A thread that gives up waiting for its turn, or is dropped with the processor, does not keep
+/// others from it.
 #[test]
 fn a_turn_that_is_given_up() {
     let (mut cluster, [node]) = start(&four_nodes());
     let [event, never] = [(); 2].map(|()| node.event_with(1, Action::None));
     let [order, noted] = logs();
-    // Waits for either of two: the event makes it ready while another runs, and it drops that wait after a while.
+    // Waits for either of two: the event makes it ready while another runs, and it drops that wait
+    // after a while.
     let program = async move |thread: Thread| {
         let pause = thread.node().sleep(ns(3000));
         let first = std::pin::pin!(thread.wait(event));
@@ -268,8 +271,8 @@ fn occurrences_are_consumed_one_by_one() {
     assert_eq!(consumed.borrow()[3], before + COMMAND + ns(200) + SWITCH);
 }
 
-/// A thread that was there before the program has no cost until it works. Its stores to main memory cross the bus, and
-/// it keeps the processor meanwhile.
+/// A thread that was there before the program has no cost until it works. Its stores to main memory
+/// cross the bus, and it keeps the processor meanwhile.
 #[test]
 fn a_resident_thread_stores_in_main_memory() {
     let (mut cluster, [node]) = start(&four_nodes());

@@ -1,6 +1,7 @@
 //! # How fast the simulator is
 //!
-//! Runs one case and prints its figures as a JSON line; `benches/bench.py` makes the table, on one core.
+//! Runs one case and prints its figures as a JSON line; `benches/bench.py` makes the table, on one
+//! core.
 //!
 //! ```text
 //! cargo bench -p elanite-experiment --bench speed -- level=fabric levels=5 load=0.3 fabric.engine=flit
@@ -20,9 +21,10 @@
 //! | `regions` | 1 | regions into which the network is cut |
 //! | `threads` | 1 | threads that work on the regions; see `wall_seconds` |
 //!
-//! Every other `KEY=VALUE` is a parameter of the machine `es40-qsnet` or, at level `machine`, of the experiment.
-//! Packets are as long as full ones in the machine's format, 189 flits. At level `fabric` they are drawn ahead, some
-//! thousand cycles at a time, while the clock stands: the generator's time is not the engine's.
+//! Every other `KEY=VALUE` is a parameter of the machine `es40-qsnet` or, at level `machine`, of
+//! the experiment. Packets are as long as full ones in the machine's format, 189 flits. At level
+//! `fabric` they are drawn ahead, some thousand cycles at a time, while the clock stands: the
+//! generator's time is not the engine's.
 
 #![expect(clippy::disallowed_methods, reason = "threads save time of the clock")]
 
@@ -292,8 +294,8 @@ impl Case {
         })
     }
 
-    /// The whole machine. A run is a function of its point, so that set-up and warm-up are separate runs, which are
-    /// subtracted.
+    /// The whole machine. A run is a function of its point, so that set-up and warm-up are separate
+    /// runs, which are subtracted.
     fn machine(&self, warm_up: Cycle, cycles: Cycle) -> Result<Measured, String> {
         let run = |cycles| {
             let mut point = self.point(cycles).map_err(told)?;

@@ -1,8 +1,8 @@
 //! # Calls: the simulator as functions on texts
 //!
-//! A front end has files and points as texts. These functions read them and return JSON. The Python extension module
-//! makes the calls in its own process. A program with its own kinds answers the same calls from standard input
-//! ([`program::main`](crate::program::main)).
+//! A front end has files and points as texts. These functions read them and return JSON. The Python
+//! extension module makes the calls in its own process. A program with its own kinds answers the
+//! same calls from standard input ([`program::main`](crate::program::main)).
 
 use crate::{Experiment, MachineFile, Point, RunError};
 use config::{Override, Problems};
@@ -78,8 +78,8 @@ pub fn machine(
     Ok(machine)
 }
 
-/// A machine file: name, title, every parameter with its provenance, and the channel layers of a graph with shortest
-/// ways.
+/// A machine file: name, title, every parameter with its provenance, and the channel layers of a
+/// graph with shortest ways.
 ///
 /// # Errors
 /// All mistakes in the file.
@@ -93,7 +93,8 @@ pub fn load_machine(text: &str, file: &str, changes: &[String]) -> Result<Value,
     }))
 }
 
-/// The limits that a simulation of a machine file's machine silently keeps to: `key`, `value`, `share`, `message`.
+/// The limits that a simulation of a machine file's machine silently keeps to: `key`, `value`,
+/// `share`, `message`.
 ///
 /// # Errors
 /// All mistakes in the file.
@@ -110,8 +111,8 @@ pub fn load_experiment(text: &str, file: &str, changes: &[String]) -> Result<Val
     Ok(json!(experiment))
 }
 
-/// An experiment's points on a machine, each as three texts: the point, the key that identifies it, and its parameters.
-/// `machine` and `experiment` are file names and texts.
+/// An experiment's points on a machine, each as three texts: the point, the key that identifies it,
+/// and its parameters. `machine` and `experiment` are file names and texts.
 ///
 /// # Errors
 /// All mistakes in the files, and in the changes to both.
@@ -151,7 +152,8 @@ pub struct RunResults {
     pub peak: Bytes,
 }
 
-/// Runs a point, and calls `observer` on the way. To set `cancel` from another thread ends the run soon.
+/// Runs a point, and calls `observer` on the way. To set `cancel` from another thread ends the run
+/// soon.
 ///
 /// # Errors
 /// See [`RunError`].

@@ -1,5 +1,5 @@
-//! A series' changes to the machine: `machine = { switch.circuit = "wormhole" }`, with machine file keys; or a list of
-//! such tables, each used in turn.
+//! A series' changes to the machine: `machine = { switch.circuit = "wormhole" }`, with machine file
+//! keys; or a list of such tables, each used in turn.
 
 use config::{Document, Override, Problem, Problems};
 use machine::Machine;
@@ -30,8 +30,8 @@ impl Changes {
         keys.collect()
     }
 
-    /// The changed machine's name in tables: `switch.circuit=wormhole`. The engine is left out, because it does not
-    /// affect results.
+    /// The changed machine's name in tables: `switch.circuit=wormhole`. The engine is left out,
+    /// because it does not affect results.
     pub fn label(&self) -> String {
         let words = |(key, value): (String, &Value)| match value {
             Value::String(text) => format!("{key}={text}"),

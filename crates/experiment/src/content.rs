@@ -1,10 +1,11 @@
 //! Files that an experiment names beside it, by their content: flow lists, and traces in GOAL.
 //!
-//! A file's name is relative to the experiment file's folder. A point keeps the file's path and its bytes' digest: the
-//! digest is part of the point's key, the path is not. When the point runs, the file must have the same bytes.
+//! A file's name is relative to the experiment file's folder. A point keeps the file's path and its
+//! bytes' digest: the digest is part of the point's key, the path is not. When the point runs, the
+//! file must have the same bytes.
 //!
-//! A flow list is CSV with the columns in [`COLUMNS`], named in its first line; the last one may be left out, and is 0
-//! then:
+//! A flow list is CSV with the columns in [`COLUMNS`], named in its first line; the last one may be
+//! left out, and is 0 then:
 //!
 //! ```csv
 //! start,source,destination,size,class
@@ -77,8 +78,8 @@ pub(crate) struct List {
 }
 
 impl Content {
-    /// Finds the file; its name is relative to the experiment file's folder. A file that has been found before must be
-    /// the same.
+    /// Finds the file; its name is relative to the experiment file's folder. A file that has been
+    /// found before must be the same.
     fn find(&mut self, experiment: &str) -> Result<(), String> {
         let folder = Path::new(experiment).parent().unwrap_or(Path::new(""));
         let path = folder.join(&self.file);
@@ -97,7 +98,8 @@ impl Content {
         Ok(problems)
     }
 
-    /// Reads and checks a trace; returns its problems. The error is a text if the file cannot be read.
+    /// Reads and checks a trace; returns its problems. The error is a text if the file cannot be
+    /// read.
     pub(crate) fn read_trace(
         &mut self,
         experiment: &str,
@@ -224,7 +226,8 @@ impl List {
         Problem::new(&self.path, &self.text, span, key, message)
     }
 
-    /// The problems that `wrong` finds with the flows: a column, a message, the allowed values and a hint.
+    /// The problems that `wrong` finds with the flows: a column, a message, the allowed values and
+    /// a hint.
     pub(crate) fn problems(
         &self,
         wrong: impl Fn(&Flow) -> Option<(usize, String, String, String)>,

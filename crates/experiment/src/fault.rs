@@ -1,5 +1,6 @@
-//! Faults in experiment files: `[[fault]]` for all series, `[[series.fault]]` for one. The fields are
-//! [`machine::FaultSection`]'s, and each is one value or a list. Faults multiply a series' points like its benchmark's lists.
+//! Faults in experiment files: `[[fault]]` for all series, `[[series.fault]]` for one. The fields
+//! are [`machine::FaultSection`]'s, and each is one value or a list. Faults multiply a series'
+//! points like its benchmark's lists.
 
 use crate::check::Check;
 use crate::fit::Fit;
@@ -41,7 +42,8 @@ pub struct FaultGrid {
     /// How long the part is down; permanently if not given.
     #[serde(rename = "for")]
     pub lasts: Option<Sweep<Time>>,
-    /// The part fails at random: mean time from its repair to its next failure, exponentially distributed.
+    /// The part fails at random: mean time from its repair to its next failure, exponentially
+    /// distributed.
     pub mtbf: Option<Sweep<Time>>,
     /// Mean time to its repair, exponentially distributed.
     pub mttr: Option<Sweep<Time>>,
@@ -102,7 +104,8 @@ impl FaultGrid {
     }
 }
 
-/// All combinations of several faults' values, the first slowest; one combination if there are no faults.
+/// All combinations of several faults' values, the first slowest; one combination if there are no
+/// faults.
 pub(crate) fn combinations<'a>(
     faults: impl Iterator<Item = &'a FaultGrid>,
 ) -> Vec<Vec<FaultSection>> {
@@ -118,7 +121,8 @@ pub(crate) fn combinations<'a>(
     all
 }
 
-/// Fault fields, by their names in tables and figures: `fault.at`, or `fault.0.at` where there are several faults.
+/// Fault fields, by their names in tables and figures: `fault.at`, or `fault.0.at` where there are
+/// several faults.
 pub(crate) fn columns<'a, F: Serialize + 'a>(
     faults: impl ExactSizeIterator<Item = &'a F>,
 ) -> Map<String, Value> {

@@ -1,4 +1,5 @@
-//! An experiment's figures, as its file requests them: axes, curves, panels, and the published values beside them.
+//! An experiment's figures, as its file requests them: axes, curves, panels, and the published
+//! values beside them.
 //!
 //! ```toml
 //! [[figure]]
@@ -10,9 +11,10 @@
 //! published = [{ claim = "uniform.64.bandwidth" }]
 //! ```
 //!
-//! A figure does not affect results: it is not part of a point's key, and is drawn from finished points. The names in a
-//! figure are checked when the file is read (`check`). Texts may hold `{column}`, which stands for that column's
-//! values. An experiment without figures gets a plain figure for each metric.
+//! A figure does not affect results: it is not part of a point's key, and is drawn from finished
+//! points. The names in a figure are checked when the file is read (`check`). Texts may hold
+//! `{column}`, which stands for that column's values. An experiment without figures gets a plain
+//! figure for each metric.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,8 +44,8 @@ pub struct Figure {
     /// The series; all by default.
     #[serde(default)]
     pub series: Vec<String>,
-    /// The rows that are drawn: columns, each with its value, a list of values, or a table with the bounds `least` and
-    /// `most`, both included.
+    /// The rows that are drawn: columns, each with its value, a list of values, or a table with the
+    /// bounds `least` and `most`, both included.
     #[serde(default, rename = "where")]
     pub select: BTreeMap<String, Value>,
     /// Whether only the load at which a configuration accepts the most is drawn.
@@ -52,7 +54,8 @@ pub struct Figure {
     /// Whether only points that are not saturated are drawn.
     #[serde(default)]
     pub steady: bool,
-    /// A parameter; each value has its own figure, and the texts may hold the value and `{letter}`, a for the first.
+    /// A parameter; each value has its own figure, and the texts may hold the value and `{letter}`,
+    /// a for the first.
     #[serde(default)]
     pub panel: String,
     /// The metric on the vertical axis; by default, the figure kind's own.
@@ -76,8 +79,8 @@ pub struct Figure {
     /// Whether the vertical axis is logarithmic.
     #[serde(default)]
     pub log: bool,
-    /// Curve names: texts with `{column}`; those that are not empty are joined by commas. Other parameters that vary
-    /// are added to them.
+    /// Curve names: texts with `{column}`; those that are not empty are joined by commas. Other
+    /// parameters that vary are added to them.
     #[serde(default)]
     pub curve: Vec<String>,
     /// The legend's title above the curves.
@@ -117,11 +120,12 @@ pub struct Rows {
 pub struct Published {
     /// The claim's name.
     pub claim: String,
-    /// Its name, beside a line across the figure or in the caption; a line without a name has no text.
+    /// Its name, beside a line across the figure or in the caption; a line without a name has no
+    /// text.
     #[serde(default = "published")]
     pub label: String,
-    /// Its place on the horizontal axis; by default the claim's, or a line across the whole figure if the claim has no
-    /// place.
+    /// Its place on the horizontal axis; by default the claim's, or a line across the whole figure
+    /// if the claim has no place.
     #[serde(default)]
     pub x: Option<f64>,
 }
@@ -160,7 +164,8 @@ pub enum Drawing {
     Bars,
     /// Each node's part of a load.
     Nodes,
-    /// The congestion matrix for points with time slices; such points always have one, without these texts.
+    /// The congestion matrix for points with time slices; such points always have one, without
+    /// these texts.
     Congestion,
     /// A table of I/O node loads.
     IoTable,

@@ -1,7 +1,7 @@
 //! Checks the names in an experiment's figures: its series, and its results' columns and metrics.
 //!
-//! Columns are the fields of the series' benchmarks, and the columns in the drawn tables. A quantity also has a numeric
-//! column, named with its unit: `message` and `message_bytes`.
+//! Columns are the fields of the series' benchmarks, and the columns in the drawn tables. A
+//! quantity also has a numeric column, named with its unit: `message` and `message_bytes`.
 
 use crate::fault;
 use crate::figure::{Drawing, Figure};
@@ -14,7 +14,8 @@ use workload::Tables;
 use workload::rows::METRICS;
 use workload::table::Row;
 
-/// Columns that all results have. `on` is the machine where there are several, by a list in the file or in the command line.
+/// Columns that all results have. `on` is the machine where there are several, by a list in the
+/// file or in the command line.
 const ALWAYS: [&str; 5] = ["id", "experiment", "series", "seed", "on"];
 
 /// Extra columns in which machine changes show several rails.
@@ -188,7 +189,8 @@ impl Check<'_> {
         self.selection(&format!("{path}.where"), select, columns);
     }
 
-    /// Checks columns and their chosen values, which may be other columns: `source = "{destination}"`.
+    /// Checks columns and their chosen values, which may be other columns:
+    /// `source = "{destination}"`.
     fn selection(
         &mut self,
         path: &str,

@@ -20,7 +20,8 @@ pub struct Experiment<S = Series> {
     /// The document, sections and figures that the experiment reproduces.
     #[serde(default)]
     pub source: String,
-    /// The experiment's machine, unless the command line names another; or a list of machines, each of which runs it.
+    /// The experiment's machine, unless the command line names another; or a list of machines, each
+    /// of which runs it.
     pub machine: Sweep<String>,
     /// Defaults for all series.
     #[serde(default)]

@@ -81,7 +81,9 @@ impl<'a> Fit<'a> {
             } else if noun != "tree" {
                 format!("which need a tree; the machine is a {noun}")
             } else if circuit.ends_with_the_tail() {
-                "which need switches that hold circuits; switch.circuit of the machine lets packets go without".into()
+                "which need switches that hold circuits; switch.circuit of the machine lets \
+                packets go without"
+                    .into()
             } else {
                 continue;
             };

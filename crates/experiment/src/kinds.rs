@@ -1,15 +1,18 @@
 //! # Benchmark kinds: what a series can run
 //!
-//! A kind is one file below this one. The file defines everything about the kind: the fields of its section in
-//! experiment files, each one value or a list ([`Grid`]); their bounds, on any machine ([`Kind::check`]) and on a given
-//! one ([`Kind::fit`]); its points; how a point runs and its key ([`Runs`]); and its default figure ([`Plot`]). The
-//! module `kind` has these traits. A run's records are in the crate `workload`, with its program. All code that deals
-//! with experiments uses this file's list of kinds; no other code names a kind.
+//! A kind is one file below this one. The file defines everything about the kind: the fields of its
+//! section in experiment files, each one value or a list ([`Grid`]); their bounds, on any machine
+//! ([`Kind::check`]) and on a given one ([`Kind::fit`]); its points; how a point runs and its key
+//! ([`Runs`]); and its default figure ([`Plot`]). The module `kind` has these traits. A run's
+//! records are in the crate `workload`, with its program. All code that deals with experiments uses
+//! this file's list of kinds; no other code names a kind.
 //!
-//! Lists multiply, unless the series zips them: the module `zip` pairs them, and keeps one value of each.
+//! Lists multiply, unless the series zips them: the module `zip` pairs them, and keeps one value of
+//! each.
 //!
-//! A section `[series.KEY]` chooses a series' only kind. Jobs have names, `[series.jobs.NAME]`, and may run beside
-//! other kinds. [`CompanionSections`] holds the sections beside a section; a kind takes the usable ones from it.
+//! A section `[series.KEY]` chooses a series' only kind. Jobs have names, `[series.jobs.NAME]`, and
+//! may run beside other kinds. [`CompanionSections`] holds the sections beside a section; a kind
+//! takes the usable ones from it.
 
 mod allocation;
 mod collective;
@@ -48,7 +51,8 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use workload::{Failure, RailFailure, Records, Search};
 
-/// A series of points: the Cartesian product of its benchmark's lists, the first key slowest; lists in `zip` go together.
+/// A series of points: the Cartesian product of its benchmark's lists, the first key slowest; lists
+/// in `zip` go together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
     /// Short name, unique in the file.
@@ -151,8 +155,8 @@ pub enum Benchmark {
     Mix(MixSeries),
 }
 
-/// A series as written in a file. One of its sections gives its benchmark; jobs, a section each, may run beside a
-/// collective operation.
+/// A series as written in a file. One of its sections gives its benchmark; jobs, a section each,
+/// may run beside a collective operation.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Series")]
@@ -168,8 +172,8 @@ pub(crate) struct Sections {
     /// Changes to the machine: a table with its keys, or a list of such tables, each used in turn.
     #[serde(default)]
     pub machine: Option<Sweep<Changes>>,
-    /// Lists that go together, the first values with the first, and so on, in place of all combinations: their columns,
-    /// as `["nodes", "load"]`; or a list of such groups.
+    /// Lists that go together, the first values with the first, and so on, in place of all
+    /// combinations: their columns, as `["nodes", "load"]`; or a list of such groups.
     #[serde(default)]
     zip: Vec<Sweep<String>>,
     /// Faults while the series runs, in addition to those of all series.
@@ -277,7 +281,8 @@ fn choose(
         if jobs.is_none() {
             let sections: Vec<_> = keys().map(|key| format!("[series.{key}]")).collect();
             let hint = format!(
-                "say what runs, in a section such as {} or, with a name of your choice for the job, [series.jobs.NAME], [series.flows.NAME] or [series.traces.NAME]",
+                "say what runs, in a section such as {} or, with a name of your choice for the \
+                job, [series.jobs.NAME], [series.flows.NAME] or [series.traces.NAME]",
                 sections.join(", ")
             );
             check.problem(path, "this series runs nothing").hint(hint);

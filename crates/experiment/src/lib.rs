@@ -1,8 +1,8 @@
 //! # Experiment files, points, and running them
 //!
-//! An experiment file describes a published figure or table: *series* of *points* on one machine. A series runs a ping,
-//! an overlap test, a noise test, any number of *jobs* at a time, or a collective operation, with jobs as background
-//! traffic; or it allocates rails:
+//! An experiment file describes a published figure or table: *series* of *points* on one machine. A
+//! series runs a ping, an overlap test, a noise test, any number of *jobs* at a time, or a
+//! collective operation, with jobs as background traffic; or it allocates rails:
 //!
 //! ```toml
 //! [[series]]
@@ -18,10 +18,12 @@
 //! # writes = 0.5                                 # half of them; the others are read
 //! ```
 //!
-//! All benchmarks have one general form: those in petrini2003 s4.3-4.7 differ in these fields alone, and a second
-//! `[series.jobs.NAME]` runs beside the first. Each field is one value or a list. A series' points are the Cartesian
-//! product of all its jobs' lists, once per seed; lists in `zip` go together. `[[fault]]` and `[[series.fault]]` list
-//! faults that occur meanwhile. A series' `machine`, a table with machine file keys or a list of such tables, changes the machine for the series.
+//! All benchmarks have one general form: those in petrini2003 s4.3-4.7 differ in these fields
+//! alone, and a second `[series.jobs.NAME]` runs beside the first. Each field is one value or a
+//! list. A series' points are the Cartesian product of all its jobs' lists, once per seed; lists in
+//! `zip` go together. `[[fault]]` and `[[series.fault]]` list faults that occur meanwhile. A
+//! series' `machine`, a table with machine file keys or a list of such tables, changes the machine
+//! for the series.
 //!
 //! ## The rooms
 //!
@@ -45,8 +47,8 @@
 //! 3. `plan.rs`: [`plan`] has the series checked against the machine (`fit.rs`) and multiplies
 //!    lists out.
 //! 4. `kinds.rs`: each benchmark kind makes its points.
-//! 5. `simulate.rs`: [`simulate`] is a pure function of a [`Point`]: same point, same bits, on any machine and thread
-//!    count. Only the first step reads files.
+//! 5. `simulate.rs`: [`simulate`] is a pure function of a [`Point`]: same point, same bits, on any
+//!    machine and thread count. Only the first step reads files.
 
 pub mod calls;
 mod changes;

@@ -1,7 +1,7 @@
 //! All keys that a table lacks, each with its meaning.
 //!
-//! The reader stops at the first key that is missing. The schema has the others, and the words that a key takes, so
-//! that one error lists all keys that a job written by hand needs.
+//! The reader stops at the first key that is missing. The schema has the others, and the words that
+//! a key takes, so that one error lists all keys that a job written by hand needs.
 
 use crate::file::Experiment;
 use config::{Document, Problem, Problems};

@@ -1,5 +1,5 @@
-//! Node sets as people write them: `16` (the first sixteen), `"48-63"`, `"0-63:8"` (every eighth node), `"0, 4-7"`,
-//! `"0-63 except 0-63:8"` (all nodes but these).
+//! Node sets as people write them: `16` (the first sixteen), `"48-63"`, `"0-63:8"` (every eighth
+//! node), `"0, 4-7"`, `"0-63 except 0-63:8"` (all nodes but these).
 
 use elan::NodeId;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -84,7 +84,8 @@ impl NodeSet {
         within(&self.parts) && !within(&self.except)
     }
 
-    /// The nodes' numbers in ascending order. There may be billions: look at [`highest`](Self::highest) before.
+    /// The nodes' numbers in ascending order. There may be billions: look at
+    /// [`highest`](Self::highest) before.
     pub fn numbers(&self) -> Vec<NodeId> {
         let highest = self.highest().map_or(0..=0, |highest| 0..=highest);
         let nodes = highest.filter(|&node| self.contains(node));

@@ -1,5 +1,5 @@
-//! Patterns as people write them: a name, `shift K` and `random K` with a number, the name of a CSV file with node
-//! pairs, or a table with a name and the pairs themselves, as programs write them:
+//! Patterns as people write them: a name, `shift K` and `random K` with a number, the name of a CSV
+//! file with node pairs, or a table with a name and the pairs themselves, as programs write them:
 //! `{ name = "ring", pairs = [[0, 1], [1, 0]] }`.
 //!
 //! A pair file has two columns, named in its first line:
@@ -10,8 +10,8 @@
 //! 5,0
 //! ```
 //!
-//! The file's name is relative to the experiment file's folder. A source in several lines draws one of its destinations
-//! for each message. Lines that begin with `#` are comments.
+//! The file's name is relative to the experiment file's folder. A source in several lines draws one
+//! of its destinations for each message. Lines that begin with `#` are comments.
 
 use crate::nodes::MOST_NODES;
 use config::Problem;
@@ -109,7 +109,8 @@ impl PatternSpec {
     }
 }
 
-/// The bytes in a regular file of at most [`MOST_BYTES`]. A device might have no end, and a pipe no writer.
+/// The bytes in a regular file of at most [`MOST_BYTES`]. A device might have no end, and a pipe no
+/// writer.
 pub(crate) fn regular(path: &Path) -> io::Result<Vec<u8>> {
     let about = std::fs::metadata(path)?;
     if !about.is_file() {
@@ -131,8 +132,8 @@ impl Pairs {
         self.pairs.is_empty()
     }
 
-    /// Reads the file; its name is relative to the experiment file's folder. The error is a list of problems with the
-    /// file's content, or a text if the file cannot be read.
+    /// Reads the file; its name is relative to the experiment file's folder. The error is a list of
+    /// problems with the file's content, or a text if the file cannot be read.
     pub(crate) fn read(&mut self, experiment: &str) -> Result<Vec<Problem>, String> {
         let folder = Path::new(experiment).parent().unwrap_or(Path::new(""));
         let path = folder.join(&self.file);
@@ -220,8 +221,8 @@ impl Pairs {
         Problem::new(&self.source.path, &self.source.text, span, key, message)
     }
 
-    /// The problems that `wrong` finds with each pair's ends; `here` is a problem with the pattern where there is no
-    /// file.
+    /// The problems that `wrong` finds with each pair's ends; `here` is a problem with the pattern
+    /// where there is no file.
     pub(crate) fn problems(
         &self,
         wrong: impl Fn(u32, u32) -> Option<BadEnd>,
@@ -372,7 +373,8 @@ impl JsonSchema for PatternSpec {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let rule = generator.subschema_for::<Rule>();
         json_schema!({
-            "description": "A pattern by its name, with a number for shift and random, a CSV file with pairs of nodes, or a name and pairs.",
+            "description": "A pattern by its name, with a number for shift and random, a CSV file \
+            with pairs of nodes, or a name and pairs.",
             "anyOf": [
                 rule,
                 { "type": "string", "pattern": "^(shift|random) [0-9]+$" },

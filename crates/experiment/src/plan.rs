@@ -35,8 +35,8 @@ pub struct Point {
     pub changes: Option<String>,
     /// The seed for all random streams.
     pub seed: u64,
-    /// Regions into which the network is cut, and threads that work on them; 0 stands for 1. No result depends on
-    /// these, and a point's text lacks them.
+    /// Regions into which the network is cut, and threads that work on them; 0 stands for 1. No
+    /// result depends on these, and a point's text lacks them.
     #[serde(skip)]
     pub regions: u32,
     /// See `regions`.
@@ -57,9 +57,10 @@ impl Point {
         }
     }
 
-    /// The fields that distinguish the point within its experiment, for tables and figures: the machine changes, and
-    /// the fields of the faults and of the workload. If there are several jobs, or a job beside a collective operation,
-    /// their names precede their fields: `compute.load`.
+    /// The fields that distinguish the point within its experiment, for tables and figures: the
+    /// machine changes, and the fields of the faults and of the workload. If there are several
+    /// jobs, or a job beside a collective operation, their names precede their fields:
+    /// `compute.load`.
     pub fn parameters(&self) -> Map<String, Value> {
         let changes = self
             .changes
@@ -71,8 +72,9 @@ impl Point {
         parameters
     }
 
-    /// All that can decide the result, as text, without titles, provenance and bounds. Points with equal keys have
-    /// equal results. How the machine recovers from faults is left out unless something may fail.
+    /// All that can decide the result, as text, without titles, provenance and bounds. Points with
+    /// equal keys have equal results. How the machine recovers from faults is left out unless
+    /// something may fail.
     pub fn key(&self) -> String {
         let mut run = json!({
             "warm_up": self.run.warm_up,
@@ -111,8 +113,9 @@ impl Point {
 /// Most points in an experiment.
 pub(crate) const MOST_POINTS: u64 = 100_000;
 
-/// An experiment's points on a machine. Series come in file order; within a series zipped lists vary slowest, then the
-/// machine changes, then fault fields, then workload fields in their order, and seeds fastest, from `first_seed` on.
+/// An experiment's points on a machine. Series come in file order; within a series zipped lists
+/// vary slowest, then the machine changes, then fault fields, then workload fields in their order,
+/// and seeds fastest, from `first_seed` on.
 ///
 /// # Errors
 /// The machine's mistakes, and its limits that the experiment breaks.

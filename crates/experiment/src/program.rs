@@ -1,13 +1,15 @@
 //! # Programs with their own kinds
 //!
-//! `elanite` simulates with the kinds of topologies, sources and policies that it was compiled with. A program that
-//! links Elanite's crates registers more kinds, and its `main` ends in [`main`]. With `ELANITE_SIMULATOR=PROGRAM`,
-//! `elanite` sends those [`calls`] that read machine files or simulate to this program instead; everything else, from
-//! `run`, `sweep` and `check` to stores and figures, stays as it is.
+//! `elanite` simulates with the kinds of topologies, sources and policies that it was compiled
+//! with. A program that links Elanite's crates registers more kinds, and its `main` ends in
+//! [`main`]. With `ELANITE_SIMULATOR=PROGRAM`, `elanite` sends those [`calls`] that read machine
+//! files or simulate to this program instead; everything else, from `run`, `sweep` and `check` to
+//! stores and figures, stays as it is.
 //!
-//! A call is a process: `PROGRAM CALL` reads a JSON argument list from standard input and writes `{"ok": RESULT}`,
-//! `{"config": [TEXT, DIAGNOSTICS]}` or `{"run": [MESSAGE, EXIT CODE]}` to standard output. To end a simulation early,
-//! `elanite` kills the process. `mpirun`, `prun` and `replay` make no calls: they simulate with Elanite's own kinds.
+//! A call is a process: `PROGRAM CALL` reads a JSON argument list from standard input and writes
+//! `{"ok": RESULT}`, `{"config": [TEXT, DIAGNOSTICS]}` or `{"run": [MESSAGE, EXIT CODE]}` to
+//! standard output. To end a simulation early, `elanite` kills the process. `mpirun`, `prun` and
+//! `replay` make no calls: they simulate with Elanite's own kinds.
 //!
 //! | call | arguments | result |
 //! |---|---|---|
@@ -18,8 +20,8 @@
 //! | `links`, `wiring`, `point_warnings` | point's text | the network's link count; its links; machine's limits |
 //! | `undivided` | point's text | why one thread works on the network, or `null` if several may |
 //!
-//! A program with the allocator [`CountingAllocator`](kernel::memory::CountingAllocator) measures each point's memory (`peak_memory_bytes`); other
-//! programs report 0.
+//! A program with the allocator [`CountingAllocator`](kernel::memory::CountingAllocator) measures
+//! each point's memory (`peak_memory_bytes`); other programs report 0.
 
 use crate::calls::{self, CallFailure, RunResults, USAGE};
 use crate::{MODEL_REVISION, Point};
@@ -27,7 +29,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use workload::table::{Table, Value as Cell};
 
-/// Answers the call that the command line names; see the module essay. An unknown call is an error of the caller.
+/// Answers the call that the command line names; see the module essay. An unknown call is an error
+/// of the caller.
 #[cfg(not(target_family = "wasm"))]
 pub fn main() -> std::process::ExitCode {
     let call = std::env::args().nth(1).unwrap_or_default();

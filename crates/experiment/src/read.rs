@@ -9,14 +9,15 @@ use config::{Document, Override, Problem, Problems};
 use toml_edit::{Item, Value};
 
 impl Experiment {
-    /// Reads and checks an experiment file. A key in `overrides` is `run.KEY`, a default for all series;
-    /// `series.NAME.FIELD`, a field in the series' benchmark or only job, such as `series.load.nodes`;
-    /// `series.NAME.JOB.FIELD` where there are several jobs, or a job beside another benchmark; `series.NAME.run.KEY`,
-    /// a change that the series makes to the defaults; or `fault.NUMBER.KEY` and `series.NAME.fault.NUMBER.KEY`, a
-    /// fault's field.
+    /// Reads and checks an experiment file. A key in `overrides` is `run.KEY`, a default for all
+    /// series; `series.NAME.FIELD`, a field in the series' benchmark or only job, such as
+    /// `series.load.nodes`; `series.NAME.JOB.FIELD` where there are several jobs, or a job beside
+    /// another benchmark; `series.NAME.run.KEY`, a change that the series makes to the defaults; or
+    /// `fault.NUMBER.KEY` and `series.NAME.fault.NUMBER.KEY`, a fault's field.
     ///
     /// # Errors
-    /// All problems with the file, each with its place. [`crate::plan`] makes the checks that depend on the machine.
+    /// All problems with the file, each with its place. [`crate::plan`] makes the checks that
+    /// depend on the machine.
     pub fn parse(
         file: &str,
         text: &str,

@@ -1,4 +1,5 @@
-//! How points are run and measured: the section `[run]` in an experiment file, and a series' changes to it.
+//! How points are run and measured: the section `[run]` in an experiment file, and a series'
+//! changes to it.
 
 use crate::check::{Check, LONGEST, MOST};
 use schemars::JsonSchema;
@@ -27,18 +28,19 @@ pub struct Run {
     pub warm_up: Time,
     /// Simulated time that is measured after it; with a precision, the least.
     pub window: Time,
-    /// The required precision of a saturated job's accepted load: half of its 95% confidence interval, as a fraction of
-    /// the load. The window doubles until every saturated job's load is known this well. 0: the window is as given.
+    /// The required precision of a saturated job's accepted load: half of its 95% confidence
+    /// interval, as a fraction of the load. The window doubles until every saturated job's load is
+    /// known this well. 0: the window is as given.
     pub precision: f64,
     /// How often the window may double to reach the precision.
     pub doublings: u32,
     /// Number of equal parts in the window; their means are the sample for the confidence interval.
     pub batches: u32,
-    /// Number of equal parts in the whole run, warm-up included, with per-link delays for each, to show how congestion
-    /// builds up; 0 keeps no slices.
+    /// Number of equal parts in the whole run, warm-up included, with per-link delays for each, to
+    /// show how congestion builds up; 0 keeps no slices.
     pub slices: u32,
-    /// Time after the warm-up for which circuits are kept, for a picture of the packets (`elanite watch`); 0 keeps no
-    /// circuits.
+    /// Time after the warm-up for which circuits are kept, for a picture of the packets
+    /// (`elanite watch`); 0 keeps no circuits.
     pub watch: Time,
     /// Runs per point, with different random numbers.
     pub seeds: u32,
@@ -138,7 +140,8 @@ impl Run {
         }
     }
 
-    /// Checks the batch length: window and batches may come from different places. `path` is the place to blame.
+    /// Checks the batch length: window and batches may come from different places. `path` is the
+    /// place to blame.
     fn check_batches(&self, path: &str, check: &mut Check<'_>) {
         let batches = (self.batches, MOST, "batches");
         self.check_parts(path, ("window", self.window), batches, check);

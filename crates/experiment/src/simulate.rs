@@ -76,8 +76,8 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
     simulate_observed(point, cancel, None)
 }
 
-/// As [`simulate`], and calls `observer` on the way. The progress begins again in a benchmark that runs several
-/// clusters.
+/// As [`simulate`], and calls `observer` on the way. The progress begins again in a benchmark that
+/// runs several clusters.
 ///
 /// # Errors
 /// See [`RunError`].

@@ -1,5 +1,5 @@
-//! Swept fields: one value, or a list of values; and tables with such fields, each of which stands for the Cartesian
-//! product of its lists.
+//! Swept fields: one value, or a list of values; and tables with such fields, each of which stands
+//! for the Cartesian product of its lists.
 
 use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -60,7 +60,8 @@ pub trait Grid {
     /// The fields that the table has, by their columns' names, and how many values each has.
     fn lengths(&self) -> Vec<(String, usize)>;
 
-    /// Keeps only one value of the field with this column, by its place in the list; other names are ignored.
+    /// Keeps only one value of the field with this column, by its place in the list; other names
+    /// are ignored.
     fn keep(&mut self, name: &str, index: usize);
 
     /// All combinations of values, the first field slowest.
@@ -144,7 +145,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Sweep<T> {
     }
 }
 
-/// Hands a list to `Vec<T>` and anything else to `T`, so that the errors are those of `T` at their own places.
+/// Hands a list to `Vec<T>` and anything else to `T`, so that the errors are those of `T` at their
+/// own places.
 struct OneOrMany<T>(PhantomData<T>);
 
 macro_rules! pass_on {

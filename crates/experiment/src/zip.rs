@@ -1,13 +1,15 @@
 //! Lists that go together.
 //!
-//! A series' lists make all combinations. `zip = ["nodes", "load"]` pairs lists in place of this: the first values with
-//! the first, and so on, as in a table with a column for each list. `zip = [["nodes", "load"], ["message", "sizes"]]`
-//! are two such tables, which multiply each other and the other lists. The names are those of the columns in results:
-//! `machine`, `fault.at`, a benchmark's fields, with their job's name where there are several jobs.
+//! A series' lists make all combinations. `zip = ["nodes", "load"]` pairs lists in place of this:
+//! the first values with the first, and so on, as in a table with a column for each list.
+//! `zip = [["nodes", "load"], ["message", "sizes"]]` are two such tables, which multiply each other
+//! and the other lists. The names are those of the columns in results: `machine`, `fault.at`, a
+//! benchmark's fields, with their job's name where there are several jobs.
 //!
-//! A [`Row`] is one place in each of these tables: the series with single values in their columns. Rows are checked one
-//! by one, so values need to fit only their own row. A point does not depend on the way in which it is written: the same
-//! points of series without `zip` have the same identities.
+//! A [`Row`] is one place in each of these tables: the series with single values in their columns.
+//! Rows are checked one by one, so values need to fit only their own row. A point does not depend
+//! on the way in which it is written: the same points of series without `zip` have the same
+//! identities.
 
 use crate::check::Check;
 use crate::fault::FaultGrid;
@@ -84,7 +86,8 @@ impl Row {
 }
 
 impl Series {
-    /// The rows; without zipped lists a single one, which has all lists. `shared` are the faults in all series.
+    /// The rows; without zipped lists a single one, which has all lists. `shared` are the faults in
+    /// all series.
     pub(crate) fn rows(&self, shared: &[FaultGrid]) -> impl Iterator<Item = Row> {
         let (whole, groups) = (self.whole(shared), self.groups());
         let lengths = self.lengths(&whole);
@@ -119,7 +122,8 @@ impl Series {
         count.saturating_mul(row.combinations())
     }
 
-    /// Checks the zipped lists and all values, row by row. `run` and `shared` are the settings and faults of all series.
+    /// Checks the zipped lists and all values, row by row. `run` and `shared` are the settings and
+    /// faults of all series.
     pub(crate) fn check_values(
         &self,
         path: &str,

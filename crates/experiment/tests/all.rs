@@ -1,6 +1,6 @@
-//! The experiments' tests: one program, since each program takes long to compile and link. Separate programs are
-//! `simulate`, which is built as a release, too, `bad_files` and `inputs`, which change their process's working
-//! directory, and `large` and `inputs`, which count its memory.
+//! The experiments' tests: one program, since each program takes long to compile and link. Separate
+//! programs are `simulate`, which is built as a release, too, `bad_files` and `inputs`, which
+//! change their process's working directory, and `large` and `inputs`, which count its memory.
 
 mod allocation;
 mod classes;

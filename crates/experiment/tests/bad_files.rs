@@ -1,5 +1,5 @@
-//! Wrong experiment files, some with pair files: `bad/NAME.toml`, and its error messages, `bad/NAME.snap`. Files with
-//! the prefix `rails_` are planned on a machine with several rails.
+//! Wrong experiment files, some with pair files: `bad/NAME.toml`, and its error messages,
+//! `bad/NAME.snap`. Files with the prefix `rails_` are planned on a machine with several rails.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Traffic classes in experiments: a job that has a class for itself is as fast beside a hot spot as alone.
+//! Traffic classes in experiments: a job that has a class for itself is as fast beside a hot spot
+//! as alone.
 
 use crate::common;
 
@@ -24,8 +25,9 @@ fn of_job(records: &Records, job: &str, metric: &str) -> f64 {
         .value
 }
 
-/// 32 nodes send all they can to node 0, and their packets, which wait with open circuits, fill the links that lead
-/// down to its part of the tree. Short messages to other nodes in this part need some of these links.
+/// 32 nodes send all they can to node 0, and their packets, which wait with open circuits, fill the
+/// links that lead down to its part of the tree. Short messages to other nodes in this part need
+/// some of these links.
 #[test]
 fn a_job_of_another_class_does_not_wait_for_the_hot_spot() {
     for engine in ["worm", "flit"] {

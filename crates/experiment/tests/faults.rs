@@ -1,4 +1,5 @@
-//! Faults in experiment files: the points that their lists make, these points' names, and their keys.
+//! Faults in experiment files: the points that their lists make, these points' names, and their
+//! keys.
 
 use crate::common;
 
@@ -14,7 +15,8 @@ use workload::Records;
 
 const FAULTS: &str = include_str!("faults.toml");
 
-/// Fault lists multiply, the faults of all series first, and every combination has its own key and its own name.
+/// Fault lists multiply, the faults of all series first, and every combination has its own key and
+/// its own name.
 #[test]
 fn lists_of_faults_multiply() {
     let points = series("links", "faults.toml", FAULTS, &[]);
@@ -97,7 +99,8 @@ fn a_command_line_changes_faults() {
     assert_eq!(faults.list[0].when, FaultTiming::BitErrors(1e-7));
 }
 
-/// Where nothing may fail, keys are as they were before machines had faults; recovery times are not in the key then.
+/// Where nothing may fail, keys are as they were before machines had faults; recovery times are not
+/// in the key then.
 #[test]
 fn without_faults_keys_do_not_know_of_them() {
     let before = keys(&points(&[]));
@@ -133,7 +136,8 @@ fn machines_have_faults() {
     }
 }
 
-/// Listed faults that do not occur have no effect: bit errors at rate 0, and a part that fails after the run.
+/// Listed faults that do not occur have no effect: bit errors at rate 0, and a part that fails
+/// after the run.
 #[test]
 fn faults_that_do_not_occur_change_nothing() {
     let none = FAULTS.replacen("bit_error_rate = [0, 1e-6]", "bit_error_rate = 0", 1);
@@ -150,8 +154,8 @@ fn faults_that_do_not_occur_change_nothing() {
     }
 }
 
-/// Bit errors damage packets, which are retransmitted; cables go down and come back. All events are in the records, and
-/// are the same every time.
+/// Bit errors damage packets, which are retransmitted; cables go down and come back. All events are
+/// in the records, and are the same every time.
 #[test]
 fn what_fails_is_recorded() {
     let short = [
@@ -181,7 +185,8 @@ fn what_fails_is_recorded() {
     assert_eq!(simulate(point, None).unwrap(), records);
 }
 
-/// A fault's times, and the cables that it picks, come from its own stream: they do not depend on other faults.
+/// A fault's times, and the cables that it picks, come from its own stream: they do not depend on
+/// other faults.
 #[test]
 fn streams_belong_to_faults() {
     let overrides = [
@@ -203,7 +208,8 @@ fn streams_belong_to_faults() {
     assert_ne!(cables(&other), without);
 }
 
-/// The link table has each cable's down time, also for idle links, and the packets that bit errors damaged.
+/// The link table has each cable's down time, also for idle links, and the packets that bit errors
+/// damaged.
 #[test]
 fn links_tell_of_their_faults() {
     let whole = [
@@ -261,7 +267,8 @@ fn links_tell_of_their_faults() {
     }
 }
 
-/// Parts fail and are repaired at random, again and again: times follow each other, and their means are about those that are given.
+/// Parts fail and are repaired at random, again and again: times follow each other, and their means
+/// are about those that are given.
 #[test]
 fn parts_fail_at_random() {
     let often = [
@@ -283,7 +290,8 @@ fn parts_fail_at_random() {
             continue;
         };
         assert!(before < fell && fell < rose);
-        // The sources learn all that is down whenever they learn: 5 us after this failure, or after the repair before.
+        // The sources learn all that is down whenever they learn: 5 us after this failure, or after
+        // the repair before.
         assert!(us(fault.known).is_none_or(|known| fell < known && known < fell + 5.0 + 1e-9));
         (up, down, before) = (up + fell - before, down + rose - fell, rose);
     }
@@ -292,8 +300,8 @@ fn parts_fail_at_random() {
     assert!((7.0..13.0).contains(&(down / count)), "{}", down / count);
 }
 
-/// A message that cannot be carried ends a ping, with the reason; steady-traffic jobs count such messages and continue.
-/// A job on a stopped host sends no more messages.
+/// A message that cannot be carried ends a ping, with the reason; steady-traffic jobs count such
+/// messages and continue. A job on a stopped host sends no more messages.
 #[test]
 fn messages_end_with_errors() {
     let soon = [

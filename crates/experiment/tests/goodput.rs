@@ -36,7 +36,8 @@ fn simulated(series: &str) -> Vec<(f64, f64)> {
     points.map(measured).collect()
 }
 
-/// The greatest distance between a form and the simulation, in standard errors. A window's counts are whole messages.
+/// The greatest distance between a form and the simulation, in standard errors. A window's counts
+/// are whole messages.
 fn distance(found: &[(f64, f64)], forms: &[f64]) -> f64 {
     assert_eq!(found.len(), forms.len());
     let one =
@@ -44,8 +45,8 @@ fn distance(found: &[(f64, f64)], forms: &[f64]) -> f64 {
     found.iter().zip(forms).map(one).fold(0.0, f64::max)
 }
 
-/// The simulation agrees with the closed form without errors, and at all error rates. The same form for a machine with
-/// one different number is far off, so the simulation distinguishes such forms.
+/// The simulation agrees with the closed form without errors, and at all error rates. The same form
+/// for a machine with one different number is far off, so the simulation distinguishes such forms.
 #[test]
 fn the_closed_form_is_met() {
     let found = simulated("stream");
@@ -82,7 +83,8 @@ fn only_the_links_of_the_way_count() {
         &["series.form-of-levels.fault.0.links=all"],
     );
     let near = form("form-of-levels", &["series.form-of-levels.goodput.to=1"]);
-    // By level 2, headers are refused farther away; from node 0 to node 1 no level 1 link is on the way.
+    // By level 2, headers are refused farther away; from node 0 to node 1 no level 1 link is on the
+    // way.
     assert!(other[0] < near[0] && all[0] < other[0] && other[0] > 0.9 * found[0].0);
     assert!(distance(&found, &all) > 20.0 && distance(&found, &near) > 20.0);
 }

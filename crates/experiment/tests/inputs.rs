@@ -1,5 +1,5 @@
-//! Files that a person, a program or a disk has spoilt: any input is refused with a place, or has the meaning that it
-//! states.
+//! Files that a person, a program or a disk has spoilt: any input is refused with a place, or has
+//! the meaning that it states.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
@@ -7,13 +7,14 @@
 //! | `ELANITE_FUZZ_CASES` | how many cases | 400 |
 //! | `ELANITE_FUZZ_SECONDS` | for how long instead: no case begins after this many seconds | |
 //!
-//! A case takes a machine file, an experiment file, overrides, a command-line fault and a pair file, from those that
-//! are shipped and those in the tests, and changes some of them: bytes, lines, values, numbers, units, brackets, other
-//! files' parts. Then:
+//! A case takes a machine file, an experiment file, overrides, a command-line fault and a pair
+//! file, from those that are shipped and those in the tests, and changes some of them: bytes,
+//! lines, values, numbers, units, brackets, other files' parts. Then:
 //!
 //! - no call panics, takes long, or takes much memory, however large the numbers are;
 //! - every problem has a message and a place that exists in the file, the override or the pairs;
-//! - accepted input is restored from its JSON unchanged, with the same key; and a planned point can be simulated.
+//! - accepted input is restored from its JSON unchanged, with the same key; and a planned point can
+//!   be simulated.
 //!
 //! `make fuzz-inputs` runs more.
 
@@ -42,7 +43,8 @@ const CASES: u64 = 400;
 /// A case that takes longer than this hangs, also on a busy host.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// Memory for reading and planning: an experiment may have a hundred thousand points, each with its machine.
+/// Memory for reading and planning: an experiment may have a hundred thousand points, each with its
+/// machine.
 const READING: Bytes = Bytes::new(1 << 30);
 
 /// Memory for setting a machine up, beyond the run's bound.
@@ -313,7 +315,8 @@ fn draw(corpus: &Corpus, stream: &mut Stream) -> Case {
         &corpus.experiments
     };
     let experiment = texts(experiments, stream);
-    // Most experiments shall be planned: on the machine that they name, or on one with several rails.
+    // Most experiments shall be planned: on the machine that they name, or on one with several
+    // rails.
     let named = corpus.machines.iter().zip(&corpus.names);
     let named = named
         .filter(|(_, name)| experiment.contains(*name))
@@ -517,7 +520,8 @@ fn whatever_is_read_is_refused_with_a_place_or_is_what_it_says() {
             .map(|(name, bytes)| fs::write(folder.join(format!("{seed}-{name}")), bytes));
             assert!(kept.iter().all(Result::is_ok), "there is room");
             panic!(
-                "the files are in target/inputs/{seed}-*; to see it again: ELANITE_FUZZ_SEED={seed} \
+                "the files are in target/inputs/{seed}-*; to see it again: \
+                ELANITE_FUZZ_SEED={seed} \
                  ELANITE_FUZZ_CASES=1 cargo test -p elanite-experiment --test inputs"
             );
         }

@@ -147,8 +147,8 @@ fn keys_depend_on_every_field_of_a_job() {
     }
 }
 
-/// A series' changes are distinguished from the machine file and from the command line; they follow the latter's
-/// overrides.
+/// A series' changes are distinguished from the machine file and from the command line; they follow
+/// the latter's overrides.
 #[test]
 fn a_series_changes_the_machine() {
     let points = points(
@@ -177,8 +177,8 @@ fn a_series_changes_the_machine() {
     assert_ne!(points[0].key(), points[2].key());
 }
 
-/// A table instead of a list of one: the points are the same, except for fields that a results table would not
-/// distinguish.
+/// A table instead of a list of one: the points are the same, except for fields that a results
+/// table would not distinguish.
 #[test]
 fn a_table_of_changes_is_a_list_of_one() {
     let one = JOBS

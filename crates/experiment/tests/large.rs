@@ -1,7 +1,8 @@
 //! Large machines' memory.
 //!
-//! The promise is the whole machine with 65,536 nodes, uniform traffic at 0.3 of the link rate, in at most 8 GB. The
-//! bounds here are closer: they show when a node grows. `make bench` measures the set-up time.
+//! The promise is the whole machine with 65,536 nodes, uniform traffic at 0.3 of the link rate, in
+//! at most 8 GB. The bounds here are closer: they show when a node grows. `make bench` measures the
+//! set-up time.
 
 mod common;
 
@@ -16,8 +17,8 @@ static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
 const EXPERIMENT: &str = include_str!("../../../experiments/speed/uniform-64.toml");
 
-/// Uniform packets on a quaternary tree of `4^levels` nodes, from an idle network until the window ends: the records,
-/// and the peak memory per node.
+/// Uniform packets on a quaternary tree of `4^levels` nodes, from an idle network until the window
+/// ends: the records, and the peak memory per node.
 fn run(levels: u32, window: &str) -> (Records, Bytes) {
     let nodes = 4_u64.pow(levels);
     let arities = |levels| vec!["4"; levels as usize].join(", ");

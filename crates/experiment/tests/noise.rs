@@ -39,8 +39,8 @@ fn noise(overrides: &[&str]) -> Vec<Records> {
     points.iter().map(run).collect()
 }
 
-/// The mean follows from the causes on each processor: they take a part of all time, so that 100 us of computation take
-/// 100 us / (1 - part).
+/// The mean follows from the causes on each processor: they take a part of all time, so that 100 us
+/// of computation take 100 us / (1 - part).
 #[test]
 fn the_mean_is_what_the_causes_take() {
     for (records, part) in noise(&[]).iter().zip([0.002, 0.022, 0.002, 0.022]) {
@@ -105,9 +105,10 @@ fn keys_depend_on_every_field() {
     }
 }
 
-/// Processes that move in step wait for the one that noise has made late: a step takes longer than without noise, the more so
-/// the more processes there are. (A process other than the root may be late for a hardware barrier by as long as the root's
-/// packet is on its way: ticks are longer here.) Without noise it is computation and call.
+/// Processes that move in step wait for the one that noise has made late: a step takes longer than
+/// without noise, the more so the more processes there are. (A process other than the root may be
+/// late for a hardware barrier by as long as the root's packet is on its way: ticks are longer
+/// here.) Without noise it is computation and call.
 #[test]
 fn noise_delays_steps() {
     let steps = |machine: &str| -> Vec<(f64, f64)> {

@@ -1,4 +1,5 @@
-//! From experiment files to points: order, number, seeds, identity; the schema and the shipped experiments.
+//! From experiment files to points: order, number, seeds, identity; the schema and the shipped
+//! experiments.
 
 use crate::common;
 

@@ -1,8 +1,8 @@
 //! Results change only with [`MODEL_REVISION`]: the table `revision.txt`.
 //!
-//! If a row differs, either a change that was meant to keep results does not keep them, or results were meant to
-//! change. Then raise `MODEL_REVISION` in `src/revision.rs`, and renew the table. A new benchmark kind adds rows and
-//! keeps all results; then renew the table at the same revision:
+//! If a row differs, either a change that was meant to keep results does not keep them, or results
+//! were meant to change. Then raise `MODEL_REVISION` in `src/revision.rs`, and renew the table. A
+//! new benchmark kind adds rows and keeps all results; then renew the table at the same revision:
 //!
 //!     ELANITE_RENEW=1 cargo test -p elanite-experiment --test all revision::
 
@@ -96,8 +96,8 @@ fn table() -> String {
     table
 }
 
-/// The worm mover's rows, with a network in two or three regions. One thread works on them: on a busy host, several
-/// would wait long for each other, and `elanite-fabric` has tests for these.
+/// The worm mover's rows, with a network in two or three regions. One thread works on them: on a
+/// busy host, several would wait long for each other, and `elanite-fabric` has tests for these.
 #[test]
 fn no_result_depends_on_the_regions() {
     let kept = include_str!("revision.txt");
@@ -123,7 +123,8 @@ fn results_change_with_the_revision_only() {
     if std::env::var_os("ELANITE_RENEW").is_some() {
         assert!(
             only_added || !same_revision,
-            "results changed: raise MODEL_REVISION in crates/experiment/src/revision.rs before you renew the table"
+            "results changed: raise MODEL_REVISION in crates/experiment/src/revision.rs before you \
+            renew the table"
         );
         std::fs::write(&file, &now).expect("the table can be written");
     }

@@ -1,5 +1,5 @@
-//! The section `[run]`: a series' value for a key overrides the default for all series, for each key that a series may
-//! have.
+//! The section `[run]`: a series' value for a key overrides the default for all series, for each
+//! key that a series may have.
 
 use crate::common;
 

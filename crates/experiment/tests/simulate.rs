@@ -44,11 +44,12 @@ fn exceeded(point: &Point) -> (LimitError, String) {
     }
 }
 
-/// A ping in both directions, uniform traffic from 16 nodes in a 200 us window, two jobs on 64, one of which reads from
-/// servers and writes to them, two groups that broadcast among background traffic, and two processes with Elan4
-/// adapters that communicate while they compute: the digests over all packets and records, on any host, on 1, 2 and 4
-/// threads at the same time, and with the network in 2 and 7 regions. Only a model change changes them. The released
-/// build is compared by `tests/test_release_build.py`.
+/// A ping in both directions, uniform traffic from 16 nodes in a 200 us window, two jobs on 64, one
+/// of which reads from servers and writes to them, two groups that broadcast among background
+/// traffic, and two processes with Elan4 adapters that communicate while they compute: the digests
+/// over all packets and records, on any host, on 1, 2 and 4 threads at the same time, and with the
+/// network in 2 and 7 regions. Only a model change changes them. The released build is compared by
+/// `tests/test_release_build.py`.
 #[test]
 fn the_same_bits_everywhere() {
     let jobs = plan_file("jobs.toml", TWO_JOBS, &[]).unwrap().remove(0);

@@ -1,4 +1,5 @@
-//! Today's links and buses: a long packet stream's duration as computed on paper, to the picosecond.
+//! Today's links and buses: a long packet stream's duration as computed on paper, to the
+//! picosecond.
 
 use crate::common;
 
@@ -7,8 +8,8 @@ use units::Time;
 
 const TODAY: &str = include_str!("today.toml");
 
-/// Packets of 4 KB in 64-byte flits, over hops of 100 cycles, with credits for whole packets: 8 + 10 + 4096 bytes are
-/// 65 flits. Acknowledgements take no link slots.
+/// Packets of 4 KB in 64-byte flits, over hops of 100 cycles, with credits for whole packets: 8 +
+/// 10 + 4096 bytes are 65 flits. Acknowledgements take no link slots.
 const LINK: [&str; 11] = [
     "switch.tokens=false",
     "link.flit=64 B",
@@ -58,8 +59,8 @@ fn second_half(series: &str, gigabits: u64, more: &[&str]) -> [Time; 2] {
     [one_more - one, both_more - both]
 }
 
-/// Between adapter memories only the link counts: 256 packets of 65 cycles, at any rate, in each direction
-/// independently.
+/// Between adapter memories only the link counts: 256 packets of 65 cycles, at any rate, in each
+/// direction independently.
 #[test]
 fn a_stream_has_the_rate_of_the_link() {
     for gigabits in [100, 200, 400, 800] {
@@ -73,8 +74,9 @@ fn a_stream_has_the_rate_of_the_link() {
     }
 }
 
-/// Between main memories at 800 Gb/s the bus is slower than the link, 64 ns for each packet against 41.6 ns. It moves
-/// both directions at the same time; otherwise both would take at least twice the time.
+/// Between main memories at 800 Gb/s the bus is slower than the link, 64 ns for each packet against
+/// 41.6 ns. It moves both directions at the same time; otherwise both would take at least twice the
+/// time.
 #[test]
 fn a_stream_has_the_rate_of_the_bus() {
     let takes = Time::from_ns(64) * 256;
@@ -84,8 +86,8 @@ fn a_stream_has_the_rate_of_the_bus() {
     assert!(both >= takes * 2, "{both}");
 }
 
-/// A node's eight adapters, over which a policy stripes a message, carry it in an eighth of one adapter's time: this is
-/// the average difference between 2 MB and 1 MB, except for cycle phases.
+/// A node's eight adapters, over which a policy stripes a message, carry it in an eighth of one
+/// adapter's time: this is the average difference between 2 MB and 1 MB, except for cycle phases.
 #[test]
 fn eight_adapters_have_eight_times_the_rate() {
     let mean = |point: &Point| {

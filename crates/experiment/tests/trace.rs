@@ -20,8 +20,8 @@ fn bytes(pattern: &str, processes: u32) -> f64 {
     records.value("bandwidth") * records.value("latency")
 }
 
-/// On eight nodes, with one process each or two: rings and exchanges have all ranks, and those across groups one rank
-/// per node.
+/// On eight nodes, with one process each or two: rings and exchanges have all ranks, and those
+/// across groups one rank per node.
 #[test]
 fn groups_are_nodes_or_all_ranks() {
     let vector = 8192.0;

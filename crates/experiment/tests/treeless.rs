@@ -1,4 +1,5 @@
-//! Experiments on networks that are not trees: traffic runs as on a tree, and operations that need a tree are refused.
+//! Experiments on networks that are not trees: traffic runs as on a tree, and operations that need
+//! a tree are refused.
 
 use crate::common;
 
@@ -54,7 +55,8 @@ fn traffic_is_the_same_by_both_movers() {
     for keys in [TORUS, MESH, DRAGONFLY, HYPERX] {
         let [worm, flit] = ["worm", "flit"].map(|engine| {
             let records = simulate(&last_of_load(keys, engine), None).expect("it ends");
-            // The 16 hosts fill two dragonfly groups, and one cable between these groups limits them.
+            // The 16 hosts fill two dragonfly groups, and one cable between these groups limits
+            // them.
             assert!(records.packets > 500, "{} packets", records.packets);
             records
         });

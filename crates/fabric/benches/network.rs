@@ -1,8 +1,8 @@
 //! # A network as other network simulators have it
 //!
-//! The fabric alone, without Quadrics features: wormhole routing, equally long packets, unbounded queues at the sources,
-//! answers without cost. Prints a JSON line. `benches/booksim.py` compares these figures with `BookSim2`'s;
-//! docs/speed-simulators.md has the results.
+//! The fabric alone, without Quadrics features: wormhole routing, equally long packets, unbounded
+//! queues at the sources, answers without cost. Prints a JSON line. `benches/booksim.py` compares
+//! these figures with `BookSim2`'s; docs/speed-simulators.md has the results.
 //!
 //! ```text
 //! cargo bench -p elanite-fabric --bench network -- topology=torus shape=8,8 load=0.4

@@ -1,7 +1,8 @@
 //! A fabric's parameters, in its own units (cycles and flits).
 //!
-//! The machine file speaks of nanoseconds and bytes; the `machine` crate converts and validates them. The values that arrive
-//! here satisfy the bounds stated at each field, and [`crate::Fabric::new`] asserts these bounds.
+//! The machine file speaks of nanoseconds and bytes; the `machine` crate converts and validates
+//! them. The values that arrive here satisfy the bounds stated at each field, and
+//! [`crate::Fabric::new`] asserts these bounds.
 
 use crate::topology::Topology;
 use crate::{Cycle, LinkId, Pace};
@@ -34,23 +35,26 @@ pub const MAX_FLITS: u32 = 1 << 30;
 pub struct Config {
     /// The wiring and the attached nodes.
     pub topology: Topology,
-    /// A link's header delay in cycles, by level: entry 0 joins nodes and switches. Each `1..=1023`.
+    /// A link's header delay in cycles, by level: entry 0 joins nodes and switches. Each
+    /// `1..=1023`.
     pub hop_delay: Vec<u32>,
-    /// A link's credit delay in cycles, by level: a buffer place that a flit leaves in cycle `T` is free for the link's sender
-    /// from cycle `T + credit_delay` on. Each `1..=1023`; an empty list stands for one cycle on all levels.
+    /// A link's credit delay in cycles, by level: a buffer place that a flit leaves in cycle `T` is
+    /// free for the link's sender from cycle `T + credit_delay` on. Each `1..=1023`; an empty list
+    /// stands for one cycle on all levels.
     pub credit_delay: Vec<u32>,
-    /// A link's pace, by level; an empty list stands for the full pace on all levels. The link's header delay is longer by the
-    /// serialisation of its pace, and no more than [`MAX_HOP_DELAY`] with it.
+    /// A link's pace, by level; an empty list stands for the full pace on all levels. The link's
+    /// header delay is longer by the serialisation of its pace, and no more than [`MAX_HOP_DELAY`]
+    /// with it.
     pub pace: Vec<Pace>,
     /// Links that differ from those on their level.
     pub differing: BTreeMap<LinkId, LinkOverride>,
     /// Virtual channels per link direction, `1..=32`.
     pub channels: u32,
-    /// Traffic classes, each with separate channels: at least 1, and no more than leave each one channels for all routing
-    /// classes. See the essay of `control::classes`.
+    /// Traffic classes, each with separate channels: at least 1, and no more than leave each one
+    /// channels for all routing classes. See the essay of `control::classes`.
     pub traffic_classes: u32,
-    /// Buffer behind each channel in flits, at least 1; flits on the wire occupy it too. With [`Circuit::CutThrough`] no packet
-    /// may be longer.
+    /// Buffer behind each channel in flits, at least 1; flits on the wire occupy it too. With
+    /// [`Circuit::CutThrough`] no packet may be longer.
     pub buffer: u32,
     /// Unacknowledged packets that an adapter may have, in each traffic class, at least 1.
     pub packets_in_flight: u32,
@@ -66,23 +70,28 @@ pub struct Config {
     pub arbitration: Arbitration,
     /// Service order among a link's channels.
     pub multiplexing: Multiplexing,
-    /// Bits in the age that a packet carries, `1..=32`: an age step is `age_cap` over the greatest age, at least a cycle.
+    /// Bits in the age that a packet carries, `1..=32`: an age step is `age_cap` over the greatest
+    /// age, at least a cycle.
     pub age_bits: u32,
     /// The time after the injection at which a packet's age stops growing, in cycles.
     pub age_cap: u64,
-    /// Whether high-priority packets precede all others, in arbitration, multiplexing and injection.
+    /// Whether high-priority packets precede all others, in arbitration, multiplexing and
+    /// injection.
     pub priorities: bool,
     /// Whether each acknowledgement and each EOP takes a flit slot on every link that it crosses.
     pub tokens: bool,
-    /// Period, in cycles, of the adapter's memory port, shared by sending and receiving. At least 1.
+    /// Period, in cycles, of the adapter's memory port, shared by sending and receiving. At least
+    /// 1.
     pub share_period: u64,
-    /// Cycles in each period in which sending pauses while both links want to move; receiving pauses for as many other cycles.
-    /// At most half a period; 0 switches the sharing off.
+    /// Cycles in each period in which sending pauses while both links want to move; receiving
+    /// pauses for as many other cycles. At most half a period; 0 switches the sharing off.
     pub share_burst: u64,
-    /// The mover. No result depends on the choice; [`Engine::serves`] must hold for the multiplexing.
+    /// The mover. No result depends on the choice; [`Engine::serves`] must hold for the
+    /// multiplexing.
     pub engine: Engine,
-    /// Regions into which the network is cut, `1..=256`; no result depends on the number. A small network has fewer, and a
-    /// machine with faults or slow links has one ([`Network::regions`](crate::Network::regions)). See the `regions` essay.
+    /// Regions into which the network is cut, `1..=256`; no result depends on the number. A small
+    /// network has fewer, and a machine with faults or slow links has one
+    /// ([`Network::regions`](crate::Network::regions)). See the `regions` essay.
     pub regions: u32,
     /// Threads that work on the regions, at least 1; no result depends on the number.
     pub threads: u32,
@@ -105,7 +114,8 @@ pub struct LinkOverride {
 /// ([`Network::cut`](crate::Network::cut)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct FaultConfig {
-    /// The sender's output timeout, in cycles from the injection on, at least 1. Public Elan3 headers: about 8 ms.
+    /// The sender's output timeout, in cycles from the injection on, at least 1. Public Elan3
+    /// headers: about 8 ms.
     pub timeout: Cycle,
     /// Bits at the begin of a packet that the switches check: the route and its CRC.
     pub header_bits: u32,
@@ -113,8 +123,9 @@ pub struct FaultConfig {
     pub flit_bits: u32,
     /// Bits in an acknowledgement on a link.
     pub token_bits: u32,
-    /// The probability that a bit arrives wrong, for each link with bit errors; each from 0 to [`MAX_BIT_ERROR_RATE`]. A link
-    /// that is not listed makes no errors. The two links of a cable are listed one by one.
+    /// The probability that a bit arrives wrong, for each link with bit errors; each from 0 to
+    /// [`MAX_BIT_ERROR_RATE`]. A link that is not listed makes no errors. The two links of a cable
+    /// are listed one by one.
     pub bit_error_rates: Vec<(LinkId, f64)>,
     /// The seed for the bit error draws.
     pub seed: u64,
@@ -124,8 +135,9 @@ pub struct FaultConfig {
 pub const MAX_BIT_ERROR_RATE: f64 = 1e-3;
 
 impl Config {
-    /// A fabric with the network's mechanisms but round parameters: one-cycle hops and credits, two channels, two packets in
-    /// flight, buffers that never fill, no tokens, no sharing, no priorities.
+    /// A fabric with the network's mechanisms but round parameters: one-cycle hops and credits, two
+    /// channels, two packets in flight, buffers that never fill, no tokens, no sharing, no
+    /// priorities.
     pub fn new(topology: impl Into<Topology>) -> Self {
         let topology = topology.into();
         Config {
@@ -157,9 +169,9 @@ impl Config {
         }
     }
 
-    /// Whether the network has hardware broadcasts, as the Quadrics networks have: a tree with switches that hold a packet's
-    /// circuit until its end, and so can combine the answers of all destinations (petrini2001). The movers serve broadcasts in
-    /// any tree.
+    /// Whether the network has hardware broadcasts, as the Quadrics networks have: a tree with
+    /// switches that hold a packet's circuit until its end, and so can combine the answers of all
+    /// destinations (petrini2001). The movers serve broadcasts in any tree.
     pub fn has_broadcasts(&self) -> bool {
         self.topology.as_tree().is_some() && !self.circuit.ends_with_the_tail()
     }

@@ -1,28 +1,34 @@
 //! # The control plane
 //!
-//! `Control` makes all decisions: which packet enters, which header takes which channel, when circuits open and close, when
-//! acknowledgements travel. It drives a mover (trait [`Motion`]) through the data phase and reacts to the moments that the
-//! mover reports: when a worm's first flit enters a link and leaves it, and when its last flit enters the link.
+//! `Control` makes all decisions: which packet enters, which header takes which channel, when
+//! circuits open and close, when acknowledgements travel. It drives a mover (trait [`Motion`])
+//! through the data phase and reacts to the moments that the mover reports: when a worm's first
+//! flit enters a link and leaves it, and when its last flit enters the link.
 //!
 //! ## A packet's life
 //!
-//! 1. [`Network::offer`](crate::Network::offer): the packet waits at its adapter, high priority before low, until fewer than
-//!    `packets_in_flight` packets are unacknowledged and the injection link has a free channel. Its *age* starts there.
-//! 2. The header advances: `D` cycles after a link has sent the first flit the header is at the next switch, joins the group
-//!    that its tag names, and is granted an output channel, in the same cycle if the header wins and a channel is free.
+//! 1. [`Network::offer`](crate::Network::offer): the packet waits at its adapter, high priority
+//!    before low, until fewer than `packets_in_flight` packets are unacknowledged and the injection
+//!    link has a free channel. Its *age* starts there.
+//! 2. The header advances: `D` cycles after a link has sent the first flit the header is at the
+//!    next switch, joins the group that its tag names, and is granted an output channel, in the
+//!    same cycle if the header wins and a channel is free.
 //! 3. The last flit leaves the last link in cycle `s`; the packet is delivered at `s + D`
 //!    ([`Notice::Delivered`]), and the destination sends its acknowledgement when it pleases.
-//! 4. The acknowledgement returns along the circuit, one header delay per link, on a separate path: it never waits for a
-//!    channel. At the source, cycle `t`, the packet is done ([`Notice::Acknowledged`]) and the EOP starts: the channel on each
-//!    link along the path is free from cycle `t + 1` on, plus the delays on the links before it.
+//! 4. The acknowledgement returns along the circuit, one header delay per link, on a separate path:
+//!    it never waits for a channel. At the source, cycle `t`, the packet is done
+//!    ([`Notice::Acknowledged`]) and the EOP starts: the channel on each link along the path is
+//!    free from cycle `t + 1` on, plus the delays on the links before it.
 //!
-//! A packet may ask that its destination be notified when the EOP arrives ([`Notice::Ended`]), and whether the EOP commits or
-//! aborts the packet's request: the network conditional in the hardware barrier (public Elan3 headers). Packets may go to a
-//! node range (`control::broadcast`). Link channels may be divided into traffic classes (`control::classes`).
+//! A packet may ask that its destination be notified when the EOP arrives ([`Notice::Ended`]), and
+//! whether the EOP commits or aborts the packet's request: the network conditional in the hardware
+//! barrier (public Elan3 headers). Packets may go to a node range (`control::broadcast`). Link
+//! channels may be divided into traffic classes (`control::classes`).
 //!
-//! With `Circuit::UntilDelivered` all channels are free one cycle after delivery, with `Circuit::Wormhole` and
-//! `Circuit::CutThrough` each channel one cycle more than its link's credit delay after the next link (or the node) has taken
-//! the tail: two cycles if credits take one. The acknowledgement takes the same time in all cases.
+//! With `Circuit::UntilDelivered` all channels are free one cycle after delivery, with
+//! `Circuit::Wormhole` and `Circuit::CutThrough` each channel one cycle more than its link's credit
+//! delay after the next link (or the node) has taken the tail: two cycles if credits take one. The
+//! acknowledgement takes the same time in all cases.
 
 mod ahead;
 mod arbitration;
@@ -210,7 +216,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         self.routing.wiring()
     }
 
-    /// The opposite order is a large network's order, backwards: so small networks test the code for large ones, too.
+    /// The opposite order is a large network's order, backwards: so small networks test the code
+    /// for large ones, too.
     pub fn reverse(&mut self) {
         self.reversed = !self.reversed;
         self.is_far = true;
@@ -340,7 +347,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     pub fn skip_to(&mut self, cycle: Cycle) {
         self.clock.skip_to(cycle);
         if self.border.is_some() {
-            // Credits from other regions count in their own cycle only; the mover's own events do no harm later.
+            // Credits from other regions count in their own cycle only; the mover's own events do
+            // no harm later.
             self.clock.forget_void();
         }
     }

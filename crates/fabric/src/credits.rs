@@ -1,9 +1,10 @@
 //! # Credits: the link rate that flow control sustains
 //!
-//! A channel serves one packet at a time. From the grant until the channel is free again a packet *holds* it, for a
-//! flow-control *round trip*, and meanwhile a link sends at most one packet by each channel. So a stream with `P`-flit packets
-//! over links with `c` channels has at most the share `c P / hold` of the rate. With hop delays `D` and credit delays `C` in
-//! cycles, buffers `B` in flits and acknowledgements that leave `A` cycles after a delivery:
+//! A channel serves one packet at a time. From the grant until the channel is free again a packet
+//! *holds* it, for a flow-control *round trip*, and meanwhile a link sends at most one packet by
+//! each channel. So a stream with `P`-flit packets over links with `c` channels has at most the
+//! share `c P / hold` of the rate. With hop delays `D` and credit delays `C` in cycles, buffers `B`
+//! in flits and acknowledgements that leave `A` cycles after a delivery:
 //!
 //! | circuit | a channel is held for |
 //! |---|---|
@@ -11,22 +12,23 @@
 //! | until delivered | `sending + D + D'`, on the first link of a two-link way, the shortest one |
 //! | until acknowledged | `sending + 2 (D + D') + A`, on both links; an adapter has `packets_in_flight` such packets |
 //!
-//! *Sending* a packet takes `P` cycles if the buffer covers the *round trip*, the way to the next switch and the credit's way
-//! back, `B >= D + C`: a flit takes a buffer place for `D + C` cycles. Else the link sends `B` flits in every `D + C` cycles,
-//! the share `B / (D + C)` of its rate, which for the packet's last flit makes `(P - 1) / B (D + C) + (P - 1) mod B + 1`
-//! cycles.
+//! *Sending* a packet takes `P` cycles if the buffer covers the *round trip*, the way to the next
+//! switch and the credit's way back, `B >= D + C`: a flit takes a buffer place for `D + C` cycles.
+//! Else the link sends `B` flits in every `D + C` cycles, the share `B / (D + C)` of its rate,
+//! which for the packet's last flit makes `(P - 1) / B (D + C) + (P - 1) mod B + 1` cycles.
 //!
-//! These are bounds for one stream that meets no other packet. A packet that waits behind another one for the next link holds
-//! its channel for longer; [`Credits::share_behind`] has the share if each packet waits for a number of others. Routing classes
-//! share the channels here as if every packet could take all channels, so that the shares are upper bounds there.
+//! These are bounds for one stream that meets no other packet. A packet that waits behind another
+//! one for the next link holds its channel for longer; [`Credits::share_behind`] has the share if
+//! each packet waits for a number of others. Routing classes share the channels here as if every
+//! packet could take all channels, so that the shares are upper bounds there.
 
 use crate::{Circuit, Config, Cycle};
 
 /// The flow control on the links of one level, for a stream with one packet length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Credits {
-    /// Channels that the stream may hold at a time: those in its traffic class, and no more than an adapter has packets in
-    /// flight if circuits are held until the acknowledgement.
+    /// Channels that the stream may hold at a time: those in its traffic class, and no more than an
+    /// adapter has packets in flight if circuits are held until the acknowledgement.
     pub channels: u32,
     /// Flits per packet.
     pub flits: u32,
@@ -37,8 +39,9 @@ pub struct Credits {
 }
 
 impl Credits {
-    /// The credits on a level, from 0, for packets with one length in flits. Acknowledgements leave `turnaround` cycles after a
-    /// delivery. Held circuits are those between two nodes at one switch, on any level.
+    /// The credits on a level, from 0, for packets with one length in flits. Acknowledgements leave
+    /// `turnaround` cycles after a delivery. Held circuits are those between two nodes at one
+    /// switch, on any level.
     ///
     /// # Panics
     /// If there is no such level, or if a packet has no flits.
@@ -79,7 +82,8 @@ impl Credits {
         (sent / hold as f64).min(1.0)
     }
 
-    /// The least channel count with which the share is 1, where each packet waits for `others` packets.
+    /// The least channel count with which the share is 1, where each packet waits for `others`
+    /// packets.
     pub fn enough(&self, others: u32) -> u32 {
         let flits = Cycle::from(self.flits);
         let needed = (self.hold + Cycle::from(others) * flits).div_ceil(flits);
@@ -87,7 +91,8 @@ impl Credits {
     }
 }
 
-/// Cycles in which a packet is sent over a hop into a buffer, the places in which come back after a round trip.
+/// Cycles in which a packet is sent over a hop into a buffer, the places in which come back after a
+/// round trip.
 fn sending(flits: u32, buffer: u32, trip: Cycle) -> Cycle {
     let [before, buffer] = [flits - 1, buffer].map(Cycle::from);
     let turn = trip.max(buffer);

@@ -14,7 +14,8 @@ const BLOCK: u32 = 16;
 /// No region yet.
 const NONE: u16 = u16::MAX;
 
-/// The region of each adapter and switch, and of both link ends. See the essay of [`regions`](crate::regions).
+/// The region of each adapter and switch, and of both link ends. See the essay of
+/// [`regions`](crate::regions).
 pub(crate) struct Cut {
     regions: usize,
     places: TiVec<Place, u16>,
@@ -25,11 +26,12 @@ pub(crate) struct Cut {
 impl Cut {
     /// Cuts a network into at most `regions` regions. An adapter and its switch are in one region.
     ///
-    /// Adapters near each other have numbers near each other: the switches that have adapters are taken in this order, and cut
-    /// into ranges with equally many adapters. Any other switch belongs to the region with which it has the most cables, among
-    /// equals to the one with the fewest ports so far. In a large network this choice holds for all
-    /// switches with the same equals above [`BLOCK`] neighbouring switches, so that the links of a
-    /// region have neighbouring records.
+    /// Adapters near each other have numbers near each other: the switches that have adapters are
+    /// taken in this order, and cut into ranges with equally many adapters. Any other switch
+    /// belongs to the region with which it has the most cables, among equals to the one with the
+    /// fewest ports so far. In a large network this choice holds for all switches with the same
+    /// equals above [`BLOCK`] neighbouring switches, so that the links of a region have
+    /// neighbouring records.
     pub fn new(wiring: &dyn Wiring, regions: u32) -> Self {
         let mut switches: TiVec<SwitchId, u16> = table::equal(NONE, wiring.switches() as usize);
         let leaf_of = |place| match wiring.ends(wiring.injection(place)).1 {
@@ -151,14 +153,16 @@ impl Cut {
         self.ends.iter().filter(leaves).count()
     }
 
-    /// Cycles that regions execute between two meetings: each message comes at least this many cycles later.
+    /// Cycles that regions execute between two meetings: each message comes at least this many
+    /// cycles later.
     #[inline]
     pub fn window(&self) -> Cycle {
         self.window
     }
 
-    /// Finds the longest window: the least header delay and credit delay on the links between regions, and no more than the EOP
-    /// takes to the first such link. Where all channels on a path fall free a cycle after the delivery, it is a cycle.
+    /// Finds the longest window: the least header delay and credit delay on the links between
+    /// regions, and no more than the EOP takes to the first such link. Where all channels on a path
+    /// fall free a cycle after the delivery, it is a cycle.
     pub fn open(mut self, config: &Config) -> Self {
         let links = LinkId::all(config.topology.links());
         let border = links.filter(|&link| self.ends[link][0] != self.ends[link][1]);

@@ -1,15 +1,18 @@
 //! # Whether a routing can deadlock
 //!
-//! A packet that holds a channel waits for the next channel on its path. The *channel dependency graph* has a vertex for each
-//! channel class on each link. An edge leads from a class to each class that a packet which holds the first may wait for.
-//! Without a cycle no packet can wait for ever (Dally and Seitz, 1987). With a cycle packets may, with or without a choice in
-//! the routing. Where the routing leaves a choice, a cycle is not always fatal, and is refused all the same.
+//! A packet that holds a channel waits for the next channel on its path. The *channel dependency
+//! graph* has a vertex for each channel class on each link. An edge leads from a class to each
+//! class that a packet which holds the first may wait for. Without a cycle no packet can wait for
+//! ever (Dally and Seitz, 1987). With a cycle packets may, with or without a choice in the routing.
+//! Where the routing leaves a choice, a cycle is not always fatal, and is refused all the same.
 //!
-//! All packets between all node pairs are followed; where cables may die, those that go round dead cables, too. (In a tree
-//! these climb and descend like all others, and need no separate check.) Traffic classes have equal graphs without an edge
-//! between them (`control::classes`), so that only one is followed. A machine with more than [`MOST`] positions is judged by a
-//! small machine of its kind ([`Routing::model`]). A graph has no smaller model; its routing lists all dependencies from its
-//! tables ([`Routing::dependencies`]). Broadcasts have a separate proof (`control::broadcast`).
+//! All packets between all node pairs are followed; where cables may die, those that go round dead
+//! cables, too. (In a tree these climb and descend like all others, and need no separate check.)
+//! Traffic classes have equal graphs without an edge between them (`control::classes`), so that
+//! only one is followed. A machine with more than [`MOST`] positions is judged by a small machine
+//! of its kind ([`Routing::model`]). A graph has no smaller model; its routing lists all
+//! dependencies from its tables ([`Routing::dependencies`]). Broadcasts have a separate proof
+//! (`control::broadcast`).
 
 use crate::topology::{ChannelClass, End, Header, Routing, Wiring, with_routing};
 use crate::{Config, LinkId, Place, SwitchId};
@@ -27,7 +30,8 @@ type Vertex = u32;
 /// An edge, from a held class to an awaited one.
 type Edge = (Vertex, Vertex);
 
-/// A cycle of channels: a packet may hold each one and wait for the next, and hold the last and wait for the first.
+/// A cycle of channels: a packet may hold each one and wait for the next, and hold the last and
+/// wait for the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DependencyCycle {
     /// The channels.
@@ -127,7 +131,8 @@ fn shortest_cycle(mut edges: Vec<Edge>, wiring: &dyn Wiring) -> Option<Dependenc
     })
 }
 
-/// Follows packets, and notes their holds and waits. Its lists are used again for each packet: millions are followed.
+/// Follows packets, and notes their holds and waits. Its lists are used again for each packet:
+/// millions are followed.
 struct Follower<'a> {
     routing: &'a dyn Routing,
     wiring: &'a dyn Wiring,
@@ -198,8 +203,8 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Finds the links that packets may take from the switches to which they have come; at their nodes there are none. Returns
-    /// the class of the channels.
+    /// Finds the links that packets may take from the switches to which they have come; at their
+    /// nodes there are none. Returns the class of the channels.
     fn find_next(&mut self, header: impl Fn(SwitchId, LinkId) -> Header) -> Option<u32> {
         self.next.clear();
         let mut class = None;

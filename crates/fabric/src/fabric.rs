@@ -12,8 +12,8 @@ use crate::{Config, Engine};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A network of switches and links in motion: a control plane and a mover, made for a configuration's topology and engine. Its
-/// methods are those of [`Network`].
+/// A network of switches and links in motion: a control plane and a mover, made for a
+/// configuration's topology and engine. Its methods are those of [`Network`].
 pub struct Fabric {
     network: Box<dyn Network>,
 }
@@ -27,7 +27,8 @@ impl Fabric {
         }
     }
 
-    /// An empty fabric at cycle 0 with the network of an external routing, in place of the configuration's topology.
+    /// An empty fabric at cycle 0 with the network of an external routing, in place of the
+    /// configuration's topology.
     pub fn with_routing(routing: impl Routing + 'static, config: Config) -> Self {
         let topology = Custom::new(routing).into();
         Fabric::new(Config { topology, ..config })

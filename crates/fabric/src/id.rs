@@ -1,11 +1,13 @@
 //! # Identifiers
 //!
-//! Each kind of object in the fabric has its own identifier type, so that a link is never taken for a node; it indexes lists
-//! (`TiVec`). An identifier is a `u32` in memory. `From` and `Into` convert at the crate's edge.
+//! Each kind of object in the fabric has its own identifier type, so that a link is never taken for
+//! a node; it indexes lists (`TiVec`). An identifier is a `u32` in memory. `From` and `Into`
+//! convert at the crate's edge.
 //!
-//! A *node* may have an adapter on each of several *rails*. The fabric deals with these adapters: each is a [`Place`], and
-//! [`Wiring::place`](crate::topology::Wiring::place) and [`Wiring::rail_and_node`](crate::topology::Wiring::rail_and_node)
-//! convert between a place and its rail and node. On the first rail the place has the node's number, except in rail-optimised
+//! A *node* may have an adapter on each of several *rails*. The fabric deals with these adapters:
+//! each is a [`Place`], and [`Wiring::place`](crate::topology::Wiring::place) and
+//! [`Wiring::rail_and_node`](crate::topology::Wiring::rail_and_node) convert between a place and
+//! its rail and node. On the first rail the place has the node's number, except in rail-optimised
 //! trees.
 
 use bytemuck::{Zeroable, ZeroableInOption};
@@ -24,7 +26,8 @@ pub struct Rail(u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
 pub struct Place(u32);
 
-/// A switch, from 0 at the first level; see [`Wiring::switch_name`](crate::topology::Wiring::switch_name).
+/// A switch, from 0 at the first level; see
+/// [`Wiring::switch_name`](crate::topology::Wiring::switch_name).
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier, Zeroable,
 )]
@@ -52,7 +55,8 @@ pub struct GroupId(u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
 pub struct QueueId(u32);
 
-/// A packet under way, or the broadcast part that goes to one node. The number is re-used after the acknowledgement.
+/// A packet under way, or the broadcast part that goes to one node. The number is re-used after the
+/// acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct PacketId(NonZeroU32);

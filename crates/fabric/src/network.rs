@@ -1,5 +1,5 @@
-//! The network behind [`Fabric`](crate::Fabric): its trait, and a control plane with a mover that implements it, compiled for
-//! each pair of routing and mover.
+//! The network behind [`Fabric`](crate::Fabric): its trait, and a control plane with a mover that
+//! implements it, compiled for each pair of routing and mover.
 
 use crate::control::{
     self, Ack, Control, Deadlock, GroupFn, Hold, LinkCounters, NoRoute, Notice, PacketCensus,
@@ -20,54 +20,59 @@ pub trait Network {
         &self.config().topology
     }
 
-    /// From here on a cycle's events, groups, adapters and flits are taken in the opposite order: the notices to the adapters
-    /// must not change. For tests.
+    /// From here on a cycle's events, groups, adapters and flits are taken in the opposite order:
+    /// the notices to the adapters must not change. For tests.
     #[doc(hidden)]
     fn reverse_order_in_cycles(&mut self);
 
-    /// From here on keeps the moments that the mover reports, for mover comparisons. Returns those kept since the last call.
+    /// From here on keeps the moments that the mover reports, for mover comparisons. Returns those
+    /// kept since the last call.
     #[doc(hidden)]
     fn watch(&mut self) -> Vec<(Cycle, MotionReport)>;
 
-    /// From here on keeps the channel holds, for a picture from cycle `from` on. To be called at the start of the run: earlier
-    /// holds are lost.
+    /// From here on keeps the channel holds, for a picture from cycle `from` on. To be called at
+    /// the start of the run: earlier holds are lost.
     fn record(&mut self, from: Cycle);
 
-    /// Ends the recording that [`record`](Self::record) began, and returns the holds that lasted beyond its cycle `from`,
-    /// sorted by source, packet and channel on the way. Headers that wait at switches for a channel are among the holds;
-    /// packets that wait at their adapters are not. Empty if there was no recording.
+    /// Ends the recording that [`record`](Self::record) began, and returns the holds that lasted
+    /// beyond its cycle `from`, sorted by source, packet and channel on the way. Headers that wait
+    /// at switches for a channel are among the holds; packets that wait at their adapters are not.
+    /// Empty if there was no recording.
     fn recorded(&mut self) -> Vec<Hold>;
 
-    /// From here on counts each link's traffic by packet group; `group` maps packet tokens to groups. An earlier tally is
-    /// forgotten.
+    /// From here on counts each link's traffic by packet group; `group` maps packet tokens to
+    /// groups. An earlier tally is forgotten.
     fn tally(&mut self, group: GroupFn);
 
-    /// The tally's counts so far, by links and groups that have carried a packet. Empty if there is no tally.
+    /// The tally's counts so far, by links and groups that have carried a packet. Empty if there is
+    /// no tally.
     fn tallied(&self) -> Vec<Share>;
 
-    /// Hands a packet to its adapter's queue, in cycle `at`: after all cycles before it have been executed.
+    /// Hands a packet to its adapter's queue, in cycle `at`: after all cycles before it have been
+    /// executed.
     fn offer(&mut self, at: Cycle, spec: PacketSpec);
 
     /// Packets that wait at an adapter for an injection channel.
     fn queued(&self, node: Place) -> usize;
 
-    /// Channels on the last link to a node that packets hold: the node receives these packets now, or will immediately.
+    /// Channels on the last link to a node that packets hold: the node receives these packets now,
+    /// or will immediately.
     fn arriving(&self, node: Place) -> u32;
 
-    /// The destination's one answer to [`Notice::Delivered`]. The answer leaves the destination in cycle `at`: the cycle of the
-    /// delivery, or later.
+    /// The destination's one answer to [`Notice::Delivered`]. The answer leaves the destination in
+    /// cycle `at`: the cycle of the delivery, or later.
     fn acknowledge(&mut self, at: Cycle, packet: PacketId, ack: Ack);
 
-    /// A link's cable is dead from cycle `at` on, in both directions; all cycles before, and no cycle from `at` on, must have
-    /// been executed. Cuts are counted per cable: the cable lives again after as many repairs. The machine must have
-    /// [`FaultConfig`](crate::FaultConfig).
+    /// A link's cable is dead from cycle `at` on, in both directions; all cycles before, and no
+    /// cycle from `at` on, must have been executed. Cuts are counted per cable: the cable lives
+    /// again after as many repairs. The machine must have [`FaultConfig`](crate::FaultConfig).
     fn cut(&mut self, at: Cycle, link: LinkId);
 
     /// Takes back one [`cut`](Self::cut) on a cable, from cycle `at` on.
     fn repair(&mut self, at: Cycle, link: LinkId);
 
-    /// From cycle `at` on the routing tables of all sources list exactly the cables that are dead in this cycle, until they
-    /// learn again.
+    /// From cycle `at` on the routing tables of all sources list exactly the cables that are dead
+    /// in this cycle, until they learn again.
     fn learn(&mut self, at: Cycle);
 
     /// Whether a link's cable is dead.
@@ -82,8 +87,9 @@ pub trait Network {
     /// The next cycle in which anything happens without news from outside.
     fn next_cycle(&self) -> Option<Cycle>;
 
-    /// Executes cycles up to and including `until`, or until a cycle has news for the adapters. Returns that cycle, with the
-    /// news in `notices` (which must be empty), in an order that depends only on their content.
+    /// Executes cycles up to and including `until`, or until a cycle has news for the adapters.
+    /// Returns that cycle, with the news in `notices` (which must be empty), in an order that
+    /// depends only on their content.
     fn advance(&mut self, until: Cycle, notices: &mut Vec<Notice>) -> Option<Cycle>;
 
     /// The network's region count.
@@ -96,16 +102,18 @@ pub trait Network {
         0
     }
 
-    /// Executes cycles up to and including `until`, with each region's nodes on the thread that works on the region. Nodes
-    /// offer packets from their own adapters only, and answer deliveries to these.
+    /// Executes cycles up to and including `until`, with each region's nodes on the thread that
+    /// works on the region. Nodes offer packets from their own adapters only, and answer deliveries
+    /// to these.
     fn run(&mut self, until: Cycle, nodes: &[SharedNodes]);
 
-    /// Passes over cycles without events: from then on the counters are those before cycle `cycle`. All earlier cycles with
-    /// events must have been executed.
+    /// Passes over cycles without events: from then on the counters are those before cycle `cycle`.
+    /// All earlier cycles with events must have been executed.
     fn skip_to(&mut self, cycle: Cycle);
 
-    /// The packets that wait for each other and can never go on, if there are such: a defect in the routing, or broadcasts that
-    /// are not serialised. The search looks at every packet; call it when no events are left and packets are under way.
+    /// The packets that wait for each other and can never go on, if there are such: a defect in the
+    /// routing, or broadcasts that are not serialised. The search looks at every packet; call it
+    /// when no events are left and packets are under way.
     fn deadlock(&self) -> Option<Deadlock>;
 
     /// A link's counters over the executed cycles.
@@ -114,8 +122,9 @@ pub trait Network {
     /// Control-plane events so far.
     fn events(&self) -> u64;
 
-    /// Mover events so far: a measure of its work. Engines differ only in this number, in their memory and in how far ahead
-    /// [`next_cycle`](Self::next_cycle) sees; they do not differ in any result.
+    /// Mover events so far: a measure of its work. Engines differ only in this number, in their
+    /// memory and in how far ahead [`next_cycle`](Self::next_cycle) sees; they do not differ in any
+    /// result.
     fn motion_events(&self) -> u64;
 
     /// Packets by state.
@@ -127,8 +136,9 @@ pub trait Network {
     /// Virtual channels on all links that packets hold, or that tokens are on their way to free.
     fn channels_taken(&self) -> u64;
 
-    /// Total length of the packets under way that have not been delivered, in flits. A broadcast counts once for each
-    /// destination that it has not reached. The sum bounds the flits in flight.
+    /// Total length of the packets under way that have not been delivered, in flits. A broadcast
+    /// counts once for each destination that it has not reached. The sum bounds the flits in
+    /// flight.
     fn flits_under_way(&self) -> u64;
 }
 
@@ -154,7 +164,8 @@ pub(crate) struct Simulation<R: CompiledRouting + ?Sized, M: Motion> {
 }
 
 impl<R: CompiledRouting + ?Sized, M: Motion> Simulation<R, M> {
-    /// Executes cycles up to and including `until`, with nodes that act and receive notices. No notices are left.
+    /// Executes cycles up to and including `until`, with nodes that act and receive notices. No
+    /// notices are left.
     pub fn run_nodes(&mut self, nodes: &mut dyn Nodes, until: Cycle, notices: &mut Vec<Notice>) {
         loop {
             let offers = nodes.next().filter(|&at| at <= until);

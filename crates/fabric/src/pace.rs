@@ -1,25 +1,32 @@
 //! # Pace: links that are slower than a flit a cycle
 //!
-//! The fabric's cycle is a flit at the rate of the fastest link. A link with [`Pace`] `p / q` moves `p` flits in `q` cycles: it
-//! is busy with each flit for `q / p` cycles, in which it moves no other flit and pays no token.
+//! The fabric's cycle is a flit at the rate of the fastest link. A link with [`Pace`] `p / q` moves
+//! `p` flits in `q` cycles: it is busy with each flit for `q / p` cycles, in which it moves no
+//! other flit and pays no token.
 //!
-//! * *Spacing.* After a flit or a token in cycle `t` the link is *ready* again in `t + n`, with `n` one of the two whole
-//!   numbers next to `q / p`. The division's rest is carried to the next flit, so that a link that is never idle moves exactly
-//!   `p` flits in each `q` cycles. A link that has stood ready for a cycle or more has no carry: the first flit after a rest
-//!   goes immediately, as over any link. With `p = 1` each flit takes `q` cycles.
-//! * *Delay.* The far end has a flit when its last bit is there, [`Pace::serialisation`] cycles later than over a link with the
-//!   same cable at full pace: the link's header delay is that much longer. So a flit that leaves a slow link for a fast one has
-//!   arrived before it goes on, and no part of a worm overtakes another one. On the fast link the worm has *bubbles*, cycles in
-//!   which the next flit is not there yet, and the link's other channels use them. From a fast link to a slow one, flits wait
-//!   in the buffer between the two, and the fast link stands when the buffer is full.
-//! * *Credits* go back in the cable's other direction, and take their credit delay at any pace: they are short.
+//! * *Spacing.* After a flit or a token in cycle `t` the link is *ready* again in `t + n`, with `n`
+//!   one of the two whole numbers next to `q / p`. The division's rest is carried to the next flit,
+//!   so that a link that is never idle moves exactly `p` flits in each `q` cycles. A link that has
+//!   stood ready for a cycle or more has no carry: the first flit after a rest goes immediately, as
+//!   over any link. With `p = 1` each flit takes `q` cycles.
+//! * *Delay.* The far end has a flit when its last bit is there, [`Pace::serialisation`] cycles
+//!   later than over a link with the same cable at full pace: the link's header delay is that much
+//!   longer. So a flit that leaves a slow link for a fast one has arrived before it goes on, and no
+//!   part of a worm overtakes another one. On the fast link the worm has *bubbles*, cycles in which
+//!   the next flit is not there yet, and the link's other channels use them. From a fast link to a
+//!   slow one, flits wait in the buffer between the two, and the fast link stands when the buffer
+//!   is full.
+//! * *Credits* go back in the cable's other direction, and take their credit delay at any pace:
+//!   they are short.
 //! * *Tokens*, the acknowledgements and EOPs, take a slot on the link as a flit does.
-//! * *Choice.* A link chooses when it is ready, by the rule of `motion`, among the channels that can move then. A channel that is
-//!   chosen as soon as the link is ready goes on, before tokens are paid. A link that is not ready wants to move nevertheless, for
-//!   the partner that shares its adapter's memory port.
+//! * *Choice.* A link chooses when it is ready, by the rule of `motion`, among the channels that
+//!   can move then. A channel that is chosen as soon as the link is ready goes on, before tokens
+//!   are paid. A link that is not ready wants to move nevertheless, for the partner that shares its
+//!   adapter's memory port.
 //!
-//! So a packet alone with `F` flits over links with whole paces 1 / n and header delays D takes the sum of `D + n - 1` over the
-//! links, and `(F - 1) max(n)` cycles for the flits behind the first one (`tests/paces.rs`).
+//! So a packet alone with `F` flits over links with whole paces 1 / n and header delays D takes the
+//! sum of `D + n - 1` over the links, and `(F - 1) max(n)` cycles for the flits behind the first
+//! one (`tests/paces.rs`).
 
 use crate::Cycle;
 use std::cmp::Ordering;
@@ -30,7 +37,8 @@ pub const MAX_CYCLES_PER_FLIT: u32 = 512;
 /// The most cycles in which a pace counts its flits.
 pub const MAX_PACE_CYCLES: u32 = 4096;
 
-/// A number of flits in a number of cycles; see the module essay. No more flits than cycles, and no common divisor.
+/// A number of flits in a number of cycles; see the module essay. No more flits than cycles, and no
+/// common divisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     flits: u32,
@@ -44,14 +52,15 @@ impl Pace {
         cycles: 1,
     };
 
-    /// The pace nearest to a fraction of the full rate; `None` if the part is above 1, or below 1 / [`MAX_CYCLES_PER_FLIT`].
-    /// Exact if the reduced denominator is at most [`MAX_PACE_CYCLES`]; else the error is at most one part in
-    /// [`MAX_PACE_CYCLES`].
+    /// The pace nearest to a fraction of the full rate; `None` if the part is above 1, or below 1 /
+    /// [`MAX_CYCLES_PER_FLIT`]. Exact if the reduced denominator is at most [`MAX_PACE_CYCLES`];
+    /// else the error is at most one part in [`MAX_PACE_CYCLES`].
     pub fn nearest(part: u64, whole: u64) -> Option<Pace> {
         if part > whole || u128::from(part) * u128::from(MAX_CYCLES_PER_FLIT) < u128::from(whole) {
             return None;
         }
-        // The continued fraction: each step has a convergent with a larger denominator, nearer to the fraction.
+        // The continued fraction: each step has a convergent with a larger denominator, nearer to
+        // the fraction.
         let (mut dividend, mut divisor) = (part, whole);
         let [mut before, mut last] = [(0, 1), (1, 0)];
         while divisor != 0 {
@@ -61,7 +70,8 @@ impl Pace {
                 .unwrap_or(u64::MAX);
             let next = |term: u64| (term * last.0 + before.0, term * last.1 + before.1);
             if term > most {
-                // Between two convergents lie fractions with smaller denominators, and the last one may be nearer.
+                // Between two convergents lie fractions with smaller denominators, and the last one
+                // may be nearer.
                 let between = next(most);
                 last = nearer(part, whole, last, between);
                 break;
@@ -96,7 +106,8 @@ impl Pace {
         cycles as u64
     }
 
-    /// Cycles from a flit's first bit on the link to its last one, beyond those on a link at full pace.
+    /// Cycles from a flit's first bit on the link to its last one, beyond those on a link at full
+    /// pace.
     pub fn serialisation(self) -> u32 {
         self.cycles.div_ceil(self.flits) - 1
     }

@@ -1,17 +1,19 @@
 //! A hint to the processor: the records that will be needed soon.
 //!
-//! The records of a large network do not fit into the processor's nearest memory, and a run spends most time waiting for them.
-//! The events of a cycle are known as a list, so that the records of the next events can be requested while the present one is
-//! handled. A hint changes no result.
+//! The records of a large network do not fit into the processor's nearest memory, and a run spends
+//! most time waiting for them. The events of a cycle are known as a list, so that the records of
+//! the next events can be requested while the present one is handled. A hint changes no result.
 
-/// From this link count on a network's records do not fit into a second-level cache of 2 MB; with 1,024 nodes they do.
+/// From this link count on a network's records do not fit into a second-level cache of 2 MB; with
+/// 1,024 nodes they do.
 pub(crate) const FAR: usize = 1 << 15;
 
-/// The distance in a list between one prefetch stage and the next, where one stage's records name those for the next.
+/// The distance in a list between one prefetch stage and the next, where one stage's records name
+/// those for the next.
 pub(crate) const STAGE: usize = 6;
 
-/// The entry that a prefetch stage looks at while the first stage looks at `place` in a list: an entry before it, if there is
-/// one.
+/// The entry that a prefetch stage looks at while the first stage looks at `place` in a list: an
+/// entry before it, if there is one.
 #[inline]
 pub(crate) fn at_stage<T: Copy>(list: &[T], place: usize, stage: usize) -> Option<T> {
     list.get(place.wrapping_sub(stage * STAGE)).copied()
@@ -39,7 +41,8 @@ pub(crate) fn prefetch_front<T>(record: Option<&T>, bytes: usize) {
                 unsafe_code,
                 reason = "the standard library has no safe name for the instruction"
             )]
-            // SAFETY: The instruction has no visible effect on memory, reads or writes; any address is allowed.
+            // SAFETY: The instruction has no visible effect on memory, reads or writes; any address
+            // is allowed.
             unsafe {
                 _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(line * LINE));
             }

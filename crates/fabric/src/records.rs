@@ -1,27 +1,29 @@
 //! # Link records: one cache line each
 //!
-//! A run of a large network waits for memory. A packet crosses some ten links; both planes look at each link several times, and
-//! meanwhile the processor's nearest memory has evicted it. So one record of 64 bytes, a cache line, holds all link data that
-//! the control plane and the mover need for each packet, and a half-line record holds the same for a channel.
+//! A run of a large network waits for memory. A packet crosses some ten links; both planes look at
+//! each link several times, and meanwhile the processor's nearest memory has evicted it. So one
+//! record of 64 bytes, a cache line, holds all link data that the control plane and the mover need
+//! for each packet, and a half-line record holds the same for a channel.
 //!
 //! *Small numbers.* Cycles have 32 bits ([`Moment`]): they are less than 2^31 cycles away from the
 //! last executed cycle, as the mover makes sure. Counts have 32 bits, and a count that would run
 //! over continues in a table for such links ([`Records::count`]). Data for some topologies or for
 //! broadcasts alone is kept elsewhere.
 //!
-//! *Owner.* A record belongs to the link's sending end, a switch or an adapter. Grants, releases and the choice of the moving
-//! channel happen there. The receiving end
+//! *Owner.* A record belongs to the link's sending end, a switch or an adapter. Grants, releases
+//! and the choice of the moving channel happen there. The receiving end
 //!
 //! * reads `hop` and `holder` when a header arrives, and `arrived` and `sent` for the next link;
 //! * writes `arrived` when flits begin or cease to arrive, and `down` when the header is granted a
 //!   channel;
 //! * lowers the link's prediction if the buffer fills, and charges tokens to the opposite link.
 //!
-//! The sending end reads one value in the next record, the downstream channel's `sent`. Reads of `sent` and `arrived` do not
-//! depend on changes in the same cycle. The changes by the receiving end are due at least a cycle later, or are known one link
-//! delay ahead. So a network that is cut into parts can keep each record with its sending end, and send these changes as
-//! messages. Where credits take longer than a cycle, the sending end reads a line of returned credits instead, which belongs to
-//! it; each change is known the credit delay ahead.
+//! The sending end reads one value in the next record, the downstream channel's `sent`. Reads of
+//! `sent` and `arrived` do not depend on changes in the same cycle. The changes by the receiving
+//! end are due at least a cycle later, or are known one link delay ahead. So a network that is cut
+//! into parts can keep each record with its sending end, and send these changes as messages. Where
+//! credits take longer than a cycle, the sending end reads a line of returned credits instead,
+//! which belongs to it; each change is known the credit delay ahead.
 
 mod hop;
 mod lanes;
@@ -79,7 +81,8 @@ pub(crate) enum Count {
     Packets,
     /// Cycles that these packets waited to enter the link.
     Waited,
-    /// Cycles that these packets waited since their injection, for this link and for the links before.
+    /// Cycles that these packets waited since their injection, for this link and for the links
+    /// before.
     Delay,
     /// Flits, for movers that do not count each.
     Flits,

@@ -1,8 +1,9 @@
-//! Record tables: a record for each link, channel, switch or adapter in the network, at places that an identifier names.
+//! Record tables: a record for each link, channel, switch or adapter in the network, at places that
+//! an identifier names.
 //!
-//! A large network's tables fill many thousands of pages, in an order that is unpredictable for the processor, so that it waits
-//! for page addresses, too. Large pages of 2 MB spare this. Linux gives large pages on request before the memory is written for
-//! the first time.
+//! A large network's tables fill many thousands of pages, in an order that is unpredictable for the
+//! processor, so that it waits for page addresses, too. Large pages of 2 MB spare this. Linux gives
+//! large pages on request before the memory is written for the first time.
 
 use bytemuck::{Zeroable, zeroed_vec};
 use typed_index_collections::TiVec;
@@ -89,7 +90,8 @@ fn ask_for_large_pages<V>(list: &mut Vec<V>) {
                 unsafe_code,
                 reason = "the standard library has no safe name for the advice"
             )]
-            // SAFETY: The whole pages from `start` on are this list's memory. The advice changes no memory content.
+            // SAFETY: The whole pages from `start` on are this list's memory. The advice changes no
+            // memory content.
             let given = unsafe { madvise(start, pages * LARGE, Advice::LinuxHugepage) };
             // Without large pages everything is as before, but slower.
             let _ = given;

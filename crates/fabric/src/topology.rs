@@ -1,32 +1,37 @@
 //! # Topologies: how nodes and switches are joined, and how packets travel
 //!
-//! A topology kind has two parts. Its [`Wiring`] has nodes, switches, links and their levels. For a [`FatTree`] and a [`Torus`]
-//! it is arithmetic, and stores only a few products; other kinds list their cables ([`Cabling`]). Its [`Routing`] determines,
-//! from a packet's state at a switch, which outputs the packet may take there, and which channels on these outputs. Each kind
-//! is a file: [`FatTree`], [`Torus`], [`Mesh`], [`Dragonfly`], [`HyperX`], and [`Graph`], any network from a cable list.
+//! A topology kind has two parts. Its [`Wiring`] has nodes, switches, links and their levels. For a
+//! [`FatTree`] and a [`Torus`] it is arithmetic, and stores only a few products; other kinds list
+//! their cables ([`Cabling`]). Its [`Routing`] determines, from a packet's state at a switch, which
+//! outputs the packet may take there, and which channels on these outputs. Each kind is a file:
+//! [`FatTree`], [`Torus`], [`Mesh`], [`Dragonfly`], [`HyperX`], and [`Graph`], any network from a
+//! cable list.
 //!
-//! The engine is compiled once for every kind (`with_routing`), so that it never checks which kind it runs, and once for all
-//! routings from outside ([`Custom`]). All other code reads the wiring from the machine's [`Topology`], which covers every
-//! kind.
+//! The engine is compiled once for every kind (`with_routing`), so that it never checks which kind
+//! it runs, and once for all routings from outside ([`Custom`]). All other code reads the wiring
+//! from the machine's [`Topology`], which covers every kind.
 //!
 //! ## Rails
 //!
-//! A node may have several adapters, each on a separate network: *rails* (coll2003). Rails are equal networks, and no link
-//! leads from one to another. An adapter is at a [`Place`]: number `rail * positions + node`.
+//! A node may have several adapters, each on a separate network: *rails* (coll2003). Rails are
+//! equal networks, and no link leads from one to another. An adapter is at a [`Place`]: number
+//! `rail * positions + node`.
 //!
 //! ## Link numbers
 //!
-//! Links are directed and come in pairs, one for each direction. In every kind the first [`Wiring::places`] links lead from the
-//! places into the network, in place order; as many links, the next ones, lead from the network to the places.
+//! Links are directed and come in pairs, one for each direction. In every kind the first
+//! [`Wiring::places`] links lead from the places into the network, in place order; as many links,
+//! the next ones, lead from the network to the places.
 //!
 //! ## To add a kind
 //!
-//! Your own program needs one file: implement [`Routing`] there, and make it a [`Custom`] (`examples/slim-fly`). A kind in this
-//! crate is faster, since the engine is compiled for it.
+//! Your own program needs one file: implement [`Routing`] there, and make it a [`Custom`]
+//! (`examples/slim-fly`). A kind in this crate is faster, since the engine is compiled for it.
 //!
-//! Write a file beside `mesh.rs` that lists the cables and implements [`Routing`], name the kind in [`Topology`] and
-//! `with_routing` here, and give machine files its keys (`machine::topology`). [`find_cycle`](crate::find_cycle) searches its
-//! routing for deadlocks; the random machines in `tests/common/random.rs` compare the movers on it.
+//! Write a file beside `mesh.rs` that lists the cables and implements [`Routing`], name the kind in
+//! [`Topology`] and `with_routing` here, and give machine files its keys (`machine::topology`).
+//! [`find_cycle`](crate::find_cycle) searches its routing for deadlocks; the random machines in
+//! `tests/common/random.rs` compare the movers on it.
 
 pub mod cabling;
 mod coordinates;
@@ -141,7 +146,8 @@ impl Topology {
         }
     }
 
-    /// This topology as a tree, if it is a tree with nodes in a row below each switch: hardware broadcasts need such a tree.
+    /// This topology as a tree, if it is a tree with nodes in a row below each switch: hardware
+    /// broadcasts need such a tree.
     pub fn as_tree(&self) -> Option<&FatTree> {
         match self {
             Topology::FatTree(tree) if tree.has_ranges() => Some(tree),

@@ -1,5 +1,5 @@
-//! The fabric's tests: one program, since each program takes long to compile and link. `differential` and `production` are
-//! built as a release, too, and are programs of their own.
+//! The fabric's tests: one program, since each program takes long to compile and link.
+//! `differential` and `production` are built as a release, too, and are programs of their own.
 
 mod alternatives;
 mod broadcast;

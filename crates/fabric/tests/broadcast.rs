@@ -1,4 +1,5 @@
-//! Broadcasts: one alone on paper, in every mode; answers that combine; two that meet; and the destinations' notices.
+//! Broadcasts: one alone on paper, in every mode; answers that combine; two that meet; and the
+//! destinations' notices.
 
 use crate::common;
 
@@ -10,7 +11,8 @@ use fabric::{
     PacketSpec, Place, Wiring,
 };
 
-/// Trees with several arities and depths, with hop delays that differ by level; one tree has parallel links.
+/// Trees with several arities and depths, with hop delays that differ by level; one tree has
+/// parallel links.
 fn machines() -> Vec<Config> {
     let trees: [[&[u32]; 4]; 5] = [
         [&[4, 4, 4], &[4, 4], &[1, 1], &[11, 11, 11]],
@@ -55,10 +57,11 @@ fn reached(bench: &Bench, token: u64) -> (Times, Times) {
     (delivered, ended)
 }
 
-/// From any node to any range, in any mode, with either engine: let `A` be the way's delay sum, which is equal for all
-/// destinations. A packet with `n` flits that is injected in `t` is everywhere at `t + A + n - 1`; the answers are back `A`
-/// cycles after they leave; the EOP is everywhere `A + 1` cycles later. Behind a link with delay `D`, a buffer for `B` flits
-/// that is too short for the way to the next switch and back lets `B` flits pass in `D + 1` cycles.
+/// From any node to any range, in any mode, with either engine: let `A` be the way's delay sum,
+/// which is equal for all destinations. A packet with `n` flits that is injected in `t` is
+/// everywhere at `t + A + n - 1`; the answers are back `A` cycles after they leave; the EOP is
+/// everywhere `A + 1` cycles later. Behind a link with delay `D`, a buffer for `B` flits that is
+/// too short for the way to the next switch and back lets `B` flits pass in `D + 1` cycles.
 #[test]
 fn a_broadcast_alone() {
     for machine in machines() {
@@ -103,17 +106,20 @@ fn a_broadcast_alone() {
     }
 }
 
-/// A packet comes to a link in the tree just after a broadcast, which has the only channel, and crosses the link when the
-/// channel is free: one cycle and the delays before the link after the acknowledgement; one cycle after the last delivery; or
-/// two cycles after the last branch behind the link has sent the tail.
+/// A packet comes to a link in the tree just after a broadcast, which has the only channel, and
+/// crosses the link when the channel is free: one cycle and the delays before the link after the
+/// acknowledgement; one cycle after the last delivery; or two cycles after the last branch behind
+/// the link has sent the tail.
 #[test]
 fn every_branch_is_free_in_its_cycle() {
     // One up-link, so that all packets use the tree; levels with different delays.
     let tree = FatTree::new(&[2, 2, 2], &[1, 1], 8).expect("8 nodes");
-    // 0 -> 4 to 7, over links of 2, 3, 5 up and 5, 3, 2 down: the header starts on them at 0, 2, 5, 10, 15, 18.
+    // 0 -> 4 to 7, over links of 2, 3, 5 up and 5, 3, 2 down: the header starts on them at 0, 2, 5,
+    // 10, 15, 18.
     let (spec, last) = (broadcast(0, 4, 7, 20), 19);
     let (delivered, acknowledged) = (20 + last, 20 + last + 7 + 20);
-    // The delays before the link where the two meet, before the next link, and behind the header there.
+    // The delays before the link where the two meet, before the next link, and behind the header
+    // there.
     for (at, source, before, next, rest) in [
         // At switch 2.0, 14, the link up, taken at 5.
         (9, 2, 5, 10, 5 + 5 + 3 + 2),
@@ -147,7 +153,8 @@ fn answers_combine() {
         for who in 0..8_u32 {
             let answer = move |_: &PacketSpec, node: Place| {
                 let node = node.get();
-                // One node gives the worst answer, immediately; its neighbour gives a little better one, later.
+                // One node gives the worst answer, immediately; its neighbour gives a little better
+                // one, later.
                 let ack = if node == who {
                     answers[worst]
                 } else if node == who ^ 1 {
@@ -202,8 +209,9 @@ fn only_who_asks_is_told_of_the_end() {
     assert_eq!(bench.fabric.packet_census().acknowledged, 2);
 }
 
-/// The slowest branch sets the pace for all others once the buffers are full: one node's link is busy with an older 200-flit
-/// packet, and the other nodes get the flits that the buffer behind the link up holds.
+/// The slowest branch sets the pace for all others once the buffers are full: one node's link is
+/// busy with an older 200-flit packet, and the other nodes get the flits that the buffer behind the
+/// link up holds.
 #[test]
 fn the_slowest_branch_holds_the_others() {
     for buffer in [4, 30, 1000] {
@@ -218,8 +226,8 @@ fn the_slowest_branch_holds_the_others() {
         let slow = 3 + 200 + 50 - 1 + 3;
         let quick = match buffer {
             1000 => 5 + 6 + 49,
-            // The last flit finds room when the slow branch has sent the flit `buffer` before it, is sent in the next cycle, and
-            // crosses two links.
+            // The last flit finds room when the slow branch has sent the flit `buffer` before it,
+            // is sent in the next cycle, and crosses two links.
             _ => 203 + (49 - Cycle::from(buffer)) + 1 + 6,
         };
         let mut expected = vec![(0, quick), (2, quick), (3, quick), (1, slow)];
@@ -228,8 +236,8 @@ fn the_slowest_branch_holds_the_others() {
     }
 }
 
-/// At a switch the older broadcast is first when two come in the same cycle. The other one begins in the next cycle; with one
-/// channel, when the first is done.
+/// At a switch the older broadcast is first when two come in the same cycle. The other one begins
+/// in the next cycle; with one channel, when the first is done.
 #[test]
 fn two_broadcasts_at_one_switch() {
     let config = |channels| Config {

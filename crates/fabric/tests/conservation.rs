@@ -1,4 +1,5 @@
-//! No loss, no duplicates, no stall: random machines under random traffic, with every mechanism in every combination.
+//! No loss, no duplicates, no stall: random machines under random traffic, with every mechanism in
+//! every combination.
 
 use crate::common;
 
@@ -97,7 +98,8 @@ fn check_record(case: &Case, record: &PacketRecord, spec: &PacketSpec) {
     );
 }
 
-/// Each destination is notified of each packet once, and once of its EOP, if the packet asks for that, in the EOP's cycle.
+/// Each destination is notified of each packet once, and once of its EOP, if the packet asks for
+/// that, in the EOP's cycle.
 fn check_news(case: &Case, bench: &Bench) {
     let mut delivered: Vec<_> = Vec::new();
     let mut ended: Vec<_> = Vec::new();
@@ -129,8 +131,8 @@ fn check_news(case: &Case, bench: &Bench) {
     assert_eq!(ended, all(&|spec| spec.awaits_end));
 }
 
-/// No adapter has more packets in a traffic class under way than it may have, and it injects the packets in each class and
-/// priority in order.
+/// No adapter has more packets in a traffic class under way than it may have, and it injects the
+/// packets in each class and priority in order.
 fn check_adapter(case: &Case, bench: &Bench, node: Place) {
     let mut done: Vec<_> = bench
         .done()
@@ -178,8 +180,9 @@ fn check_links(case: &Case, fabric: &Fabric) {
             "received by {node}"
         );
     }
-    // A packet over 2 l links crosses one link up and one down at each of l levels; a broadcast crosses one link down to each
-    // subtree with destinations. Each link has paid for EOP and acknowledgement by the time that all motion has stopped.
+    // A packet over 2 l links crosses one link up and one down at each of l levels; a broadcast
+    // crosses one link down to each subtree with destinations. Each link has paid for EOP and
+    // acknowledgement by the time that all motion has stopped.
     let mut below = 1;
     for level in 0..tree.levels() {
         let links = LinkId::all(tree.links()).filter(|&link| tree.link_level(link) == level);
@@ -202,8 +205,9 @@ fn check_links(case: &Case, fabric: &Fabric) {
     }
 }
 
-/// All channels are free again: as many packets as an adapter has channels, and one packet over all levels, take the same time
-/// as in a machine that was never used. (Links that serve in turns remember the turn; there one packet is sent.)
+/// All channels are free again: as many packets as an adapter has channels, and one packet over all
+/// levels, take the same time as in a machine that was never used. (Links that serve in turns
+/// remember the turn; there one packet is sent.)
 fn check_rest(case: &Case, mut used: Bench, after: Cycle) {
     let config = &case.config;
     let nodes = config.topology.nodes();
@@ -331,7 +335,8 @@ fn check_failing_news(case: &Case, bench: &Bench) {
             Heard::Ended(_, _, good, ..) => Some(u64::from(*good)),
             _ => None,
         });
-        // Each destination is notified of the packet once at most, and then of its end, if it asks for that.
+        // Each destination is notified of the packet once at most, and then of its end, if it asks
+        // for that.
         assert_eq!(told.len(), whole.len() + damaged.len());
         assert!(
             told.windows(2).all(|pair| pair[0] != pair[1]),

@@ -5,8 +5,9 @@ use crate::common;
 use common::{high, one_switch, packet, records, three_levels};
 use fabric::{Arbitration, Config, Multiplexing};
 
-/// The older of two waiting headers gets the channel, from any source, even if the header came last; among equal ages, the
-/// header that has had this age here first; without ages the rotation decides.
+/// The older of two waiting headers gets the channel, from any source, even if the header came
+/// last; among equal ages, the header that has had this age here first; without ages the rotation
+/// decides.
 #[test]
 fn the_older_packet_wins() {
     let config = |arbitration| Config {
@@ -21,15 +22,17 @@ fn the_older_packet_wins() {
         (2, packet(63, 0, 10)),
         (5, packet(2, 0, 10)),
     ];
-    // The first packet is acknowledged at 26 and frees the ejection link at 26 + 1 + 3 = 30. One packet later the link is free
-    // again after 3 + 9 (delivery), 5 and the way to the source and back to this link: 6 * 3 + 1 + 5 * 3 or 3 + 3 + 1 + 3.
+    // The first packet is acknowledged at 26 and frees the ejection link at 26 + 1 + 3 = 30. One
+    // packet later the link is free again after 3 + 9 (delivery), 5 and the way to the source and
+    // back to this link: 6 * 3 + 1 + 5 * 3 or 3 + 3 + 1 + 3.
     let done = records(&config(Arbitration::Age), 5, &traffic);
     assert_eq!(done[1].delivered, 30 + 12);
     assert_eq!(done[2].delivered, (30 + 12 + 5 + 18 + 1 + 15) + 12);
     let done = records(&config(Arbitration::RoundRobin), 5, &traffic);
     assert_eq!(done[2].delivered, 30 + 12, "input 2 follows input 1");
     assert_eq!(done[1].delivered, (30 + 12 + 5 + 6 + 1 + 3) + 12);
-    // If ages saturate after 10 cycles, both are equal at 30: since 15, and since the arrival at 17.
+    // If ages saturate after 10 cycles, both are equal at 30: since 15, and since the arrival at
+    // 17.
     let coarse = Config {
         age_cap: 10,
         ..config(Arbitration::Age)
@@ -38,7 +41,8 @@ fn the_older_packet_wins() {
     assert_eq!(done[2].delivered, 30 + 12);
 }
 
-/// Among equal ages the header goes first that came first, not the one that follows the last winner in the rotation.
+/// Among equal ages the header goes first that came first, not the one that follows the last winner
+/// in the rotation.
 #[test]
 fn equal_ages_are_served_as_they_come() {
     let traffic = [
@@ -62,9 +66,9 @@ fn equal_ages_are_served_as_they_come() {
     }
 }
 
-/// Three nodes send to a fourth, which has one channel. From each packet to the next it takes 12 cycles, 5, 6 and 1 + 3. The
-/// adapter that was served sends its next header immediately: the header arrives in the very cycle in which the link is free
-/// again, and must wait for its turn.
+/// Three nodes send to a fourth, which has one channel. From each packet to the next it takes 12
+/// cycles, 5, 6 and 1 + 3. The adapter that was served sends its next header immediately: the
+/// header arrives in the very cycle in which the link is free again, and must wait for its turn.
 #[test]
 fn equal_packets_are_served_in_turn() {
     for (arbitration, age_cap) in [(Arbitration::RoundRobin, 14_000), (Arbitration::Age, 0)] {
@@ -84,8 +88,9 @@ fn equal_packets_are_served_in_turn() {
     }
 }
 
-/// On a link, too, the age counts from the injection: a packet from afar, with the last header to come, interrupts a younger
-/// one. Injected at 0, the older packet crosses its last link in cycles 15 to 24; the younger one in 8 to 14 and 25 to 37.
+/// On a link, too, the age counts from the injection: a packet from afar, with the last header to
+/// come, interrupts a younger one. Injected at 0, the older packet crosses its last link in cycles
+/// 15 to 24; the younger one in 8 to 14 and 25 to 37.
 #[test]
 fn the_older_worm_interrupts_the_younger() {
     let traffic = [(0, packet(63, 0, 10)), (5, packet(1, 0, 20))];
@@ -94,8 +99,8 @@ fn the_older_worm_interrupts_the_younger() {
     assert_eq!(done[1].delivered, 37 + 3);
 }
 
-/// A high-priority packet passes all packets that have not started, in the adapter's queue and in the wait for a channel; on a
-/// link it interrupts the flits of older worms.
+/// A high-priority packet passes all packets that have not started, in the adapter's queue and in
+/// the wait for a channel; on a link it interrupts the flits of older worms.
 #[test]
 fn high_priority_overtakes() {
     let mut config = one_switch(3);
@@ -117,14 +122,15 @@ fn high_priority_overtakes() {
     assert_eq!(done[1].delivered, 10 + 6 + 19, "as if alone");
     assert_eq!(done[0].delivered, 6 + 99 + 20, "interrupted for 20 cycles");
     let done = records(&config, 5, &queue);
-    // A channel is free when the first is acknowledged: 105 + 5 + 6 and the EOP; the fourth packet takes it, the third the next.
+    // A channel is free when the first is acknowledged: 105 + 5 + 6 and the EOP; the fourth packet
+    // takes it, the third the next.
     assert_eq!(done[3].injected, 117);
     assert_eq!(done[3].delivered, 117 + 6 + 19, "before the second's rest");
     assert!(done[2].injected > 117);
 }
 
-/// Two packets of ten flits share a link: with the oldest first, one arrives 10 cycles before the other; in turns, they take
-/// cycles 0 2 4 ... 18 and 1 3 5 ... 19.
+/// Two packets of ten flits share a link: with the oldest first, one arrives 10 cycles before the
+/// other; in turns, they take cycles 0 2 4 ... 18 and 1 3 5 ... 19.
 #[test]
 fn multiplexing() {
     let delivered = |multiplexing, buffer| {

@@ -1,4 +1,5 @@
-//! The control plane, audited on random machines under random traffic; see the essay in `common::referee`.
+//! The control plane, audited on random machines under random traffic; see the essay in
+//! `common::referee`.
 
 use crate::common;
 

@@ -1,4 +1,5 @@
-//! The closed form of credits ([`fabric::Credits`]) against the simulator: one stream over one switch.
+//! The closed form of credits ([`fabric::Credits`]) against the simulator: one stream over one
+//! switch.
 
 use crate::common;
 
@@ -6,8 +7,8 @@ use common::{one_switch, packet, records};
 use fabric::config::MAX_HOP_DELAY;
 use fabric::{Circuit, Config, Credits, Engine};
 
-/// The share of a link's rate that a long packet stream has: between two deliveries with whole turns on all channels between
-/// them.
+/// The share of a link's rate that a long packet stream has: between two deliveries with whole
+/// turns on all channels between them.
 fn simulated(config: &Config, flits: u32, turnaround: u64) -> f64 {
     const TURNS: u32 = 12;
     let most = config.channels.min(config.packets_in_flight);
@@ -21,8 +22,8 @@ fn simulated(config: &Config, flits: u32, turnaround: u64) -> f64 {
     f64::from(most * TURNS * flits) / took as f64
 }
 
-/// Within 1% of the closed form; returns the predicted share. Several channels starved by their buffers get in each other's
-/// way: the share is an upper bound there.
+/// Within 1% of the closed form; returns the predicted share. Several channels starved by their
+/// buffers get in each other's way: the share is an upper bound there.
 fn check(config: &Config, flits: u32, turnaround: u64) -> f64 {
     let credits = Credits::new(config, 0, flits, turnaround);
     let predicted = credits.share();
@@ -31,7 +32,8 @@ fn check(config: &Config, flits: u32, turnaround: u64) -> f64 {
     let least = if starved { 0.6 } else { 0.99 };
     assert!(
         found < 1.01 * predicted && found > least * predicted,
-        "simulated {found}, predicted {predicted}: {flits} flits, {turnaround} cycles of turnaround, {config:?}"
+        "simulated {found}, predicted {predicted}: {flits} flits, {turnaround} cycles of \
+        turnaround, {config:?}"
     );
     predicted
 }
@@ -91,8 +93,9 @@ fn buffers_limit_wormholes() {
     assert_both(&shares);
 }
 
-/// A worm alone, to the cycle: `B` flits in every round trip of `D + C` cycles, so that the rate share is the lesser of 1 and
-/// `B / (D + C)`; and the channel is free for the next worm `C + 1` cycles after the tail has left the buffer.
+/// A worm alone, to the cycle: `B` flits in every round trip of `D + C` cycles, so that the rate
+/// share is the lesser of 1 and `B / (D + C)`; and the channel is free for the next worm `C + 1`
+/// cycles after the tail has left the buffer.
 #[test]
 fn a_round_trip_sustains_a_buffer_of_flits() {
     let (mut starved, mut whole) = (0, 0);
@@ -157,7 +160,8 @@ fn held_circuits_limit_streams() {
         for window in [2, 1024] {
             for config in machines(circuit, window, Engine::Worm) {
                 for (buffer, flits, turnaround) in [(128, 65, 0), (128, 189, 50), (12, 189, 50)] {
-                    // The adapter's window counts acknowledgements, which a channel does not wait for here.
+                    // The adapter's window counts acknowledgements, which a channel does not wait
+                    // for here.
                     if circuit == Circuit::UntilDelivered && window < 1024 {
                         continue;
                     }

@@ -1,5 +1,5 @@
-//! Virtual cut-through: a channel is a whole packet's credit. A link's rate from its credits, on paper; and a packet which has
-//! got a channel never stands on the link.
+//! Virtual cut-through: a channel is a whole packet's credit. A link's rate from its credits, on
+//! paper; and a packet which has got a channel never stands on the link.
 
 use crate::common;
 
@@ -22,8 +22,8 @@ fn stream(delay: u32, flits: u32, channels: u32, window: u32, engine: Engine) ->
     }
 }
 
-/// The delivery cycles in a stream, where `group` packets follow each other without a gap, and the next `group` start `turn`
-/// cycles later, at the earliest.
+/// The delivery cycles in a stream, where `group` packets follow each other without a gap, and the
+/// next `group` start `turn` cycles later, at the earliest.
 fn expected(group: u32, turn: u32, flits: u32, delay: u32, packets: u32) -> Vec<Cycle> {
     let turn = turn.max(group * flits);
     let start = |number: u32| number / group * turn + number % group * flits;
@@ -40,10 +40,10 @@ fn delivered(config: &Config, flits: u32, packets: u32) -> Vec<Cycle> {
     done.iter().map(|record| record.delivered).collect()
 }
 
-/// A stream with `L`-flit packets over hops of `D` cycles. A channel with a packet that starts in cycle `t` is free again in
-/// cycle `t + D + L + 1`: the tail leaves the buffer at `t + D + L - 1`, and two cycles later the place is seen free. Until
-/// then the link can send one packet by each of its `c` channels, `c L` flits. So the stream has the link's whole rate if
-/// `c L >= D + L + 1`.
+/// A stream with `L`-flit packets over hops of `D` cycles. A channel with a packet that starts in
+/// cycle `t` is free again in cycle `t + D + L + 1`: the tail leaves the buffer at `t + D + L - 1`,
+/// and two cycles later the place is seen free. Until then the link can send one packet by each of
+/// its `c` channels, `c L` flits. So the stream has the link's whole rate if `c L >= D + L + 1`.
 #[test]
 fn the_channels_of_a_link_are_its_credits() {
     for engine in ENGINES {
@@ -61,9 +61,9 @@ fn the_channels_of_a_link_are_its_credits() {
     }
 }
 
-/// The same stream over the six links on the longest way in a three-level tree, each as long as a link can be. Every link sends
-/// flits as they come: one link's credits are enough for all, and 17 channels carry the link's whole rate over a way of 6,138
-/// cycles.
+/// The same stream over the six links on the longest way in a three-level tree, each as long as a
+/// link can be. Every link sends flits as they come: one link's credits are enough for all, and 17
+/// channels carry the link's whole rate over a way of 6,138 cycles.
 #[test]
 fn many_credits_fill_a_long_way() {
     let (delay, flits, packets) = (MAX_HOP_DELAY, 66, 80);
@@ -90,9 +90,9 @@ fn many_credits_fill_a_long_way() {
     }
 }
 
-/// Acknowledgements from end to end hold no channel and take their time all the same. A packet that starts in cycle `t` is
-/// delivered at `t + 2 D + L - 1` and acknowledged `100 + 2 D` later, when the adapter may send another: as many packets as may
-/// be in flight, and no more, share this time.
+/// Acknowledgements from end to end hold no channel and take their time all the same. A packet that
+/// starts in cycle `t` is delivered at `t + 2 D + L - 1` and acknowledged `100 + 2 D` later, when
+/// the adapter may send another: as many packets as may be in flight, and no more, share this time.
 #[test]
 fn a_window_of_packets_is_in_flight() {
     let (delay, flits) = (20, 10);
@@ -106,7 +106,8 @@ fn a_window_of_packets_is_in_flight() {
     }
 }
 
-/// Packets of 1 to 30 flits from 16 nodes to 4 of them, over links with one channel, where headers wait in every switch.
+/// Packets of 1 to 30 flits from 16 nodes to 4 of them, over links with one channel, where headers
+/// wait in every switch.
 fn crowd(circuit: Circuit, buffer: u32, engine: Engine) -> Vec<Hold> {
     let tree = FatTree::quaternary(2).expect("16 nodes");
     let config = Config {
@@ -134,8 +135,8 @@ fn stood(hold: &Hold) -> Cycle {
     tail - head - u64::from(hold.flits - 1)
 }
 
-/// A head is sent only if the whole packet has room behind the link: the packet then crosses the link without a pause,
-/// regardless of its header's wait in the next switch.
+/// A head is sent only if the whole packet has room behind the link: the packet then crosses the
+/// link without a pause, regardless of its header's wait in the next switch.
 #[test]
 fn a_packet_with_a_channel_never_stands() {
     for engine in ENGINES {

@@ -1,5 +1,5 @@
-//! Broadcasts that are not serialised deadlock, and the fabric reports which packet waits for which; the same traffic,
-//! serialised, completes.
+//! Broadcasts that are not serialised deadlock, and the fabric reports which packet waits for
+//! which; the same traffic, serialised, completes.
 
 use crate::common;
 
@@ -13,9 +13,10 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Nodes 0 and 1 broadcast to the lower half of 64 nodes, two packets each: both fill the channels on the links that they get.
-/// Until the broadcasts come, long packets from the same half hold the links from switch 2.0 to 1.1, on the way of node 0, and
-/// from 2.5 to 1.5, on the way of node 1. So each sets up one half first, and then wants the links of the other.
+/// Nodes 0 and 1 broadcast to the lower half of 64 nodes, two packets each: both fill the channels
+/// on the links that they get. Until the broadcasts come, long packets from the same half hold the
+/// links from switch 2.0 to 1.1, on the way of node 0, and from 2.5 to 1.5, on the way of node 1.
+/// So each sets up one half first, and then wants the links of the other.
 fn traffic() -> Vec<(Cycle, PacketSpec)> {
     let mut traffic = Vec::new();
     for source in [8, 12] {
@@ -59,7 +60,8 @@ fn two_broadcasts_deadlock() {
         assert_eq!(bench.fabric.next_cycle(), None);
         let deadlock = bench.fabric.deadlock().expect("nobody goes on");
         check(&deadlock, &bench);
-        // The four broadcasts are stuck, and no other packet; the cycle holds one packet from each node.
+        // The four broadcasts are stuck, and no other packet; the cycle holds one packet from each
+        // node.
         let names: Vec<_> = deadlock
             .packets
             .iter()
@@ -83,8 +85,9 @@ fn name(packet: &PacketName) -> (u32, u32) {
     (packet.source.get(), packet.sequence)
 }
 
-/// A deadlock report is true: the cycle closes, a holder holds its channel, a packet that waits does not have the channel it
-/// waits for, and stuck packets hold all channels of its traffic class on the links that a stuck packet waits for.
+/// A deadlock report is true: the cycle closes, a holder holds its channel, a packet that waits
+/// does not have the channel it waits for, and stuck packets hold all channels of its traffic class
+/// on the links that a stuck packet waits for.
 fn check(deadlock: &Deadlock, bench: &Bench) {
     let tree = bench.fabric.topology();
     let &Config {
@@ -129,7 +132,8 @@ fn check(deadlock: &Deadlock, bench: &Bench) {
     let count: usize = deadlock.packets.iter().map(|stuck| stuck.holds.len()).sum();
     assert_eq!(held.len(), count, "two hold a channel");
     for stuck in &deadlock.packets {
-        // A packet that waits holds at least the injection channel, which is in its traffic class, as all others are.
+        // A packet that waits holds at least the injection channel, which is in its traffic class,
+        // as all others are.
         let of_packet = |lanes: &Range<u32>| {
             let mut holds = stuck.holds.iter();
             holds.all(|held| lanes.contains(&held.channel))
@@ -156,8 +160,9 @@ fn check(deadlock: &Deadlock, bench: &Bench) {
 }
 
 proptest! {
-    /// Broadcasts by different trees among other packets on small machines: some runs end in a deadlock. Both movers come to the
-    /// same end. A deadlock is reported if and only if packets are left; serialised, all packets are done.
+    /// Broadcasts by different trees among other packets on small machines: some runs end in a
+    /// deadlock. Both movers come to the same end. A deadlock is reported if and only if packets
+    /// are left; serialised, all packets are done.
     #[test]
     fn a_deadlock_is_reported_if_there_is_one(case in rivals()) {
         let manner = Manner { stride: 50, reversed: false, patience: 1 << 24 };

@@ -1,4 +1,5 @@
-//! The order in which packets are handed in and events handled within a cycle is not part of the model.
+//! The order in which packets are handed in and events handled within a cycle is not part of the
+//! model.
 
 use crate::common;
 

@@ -1,4 +1,5 @@
-//! The worm mover against the flit mover: the same motion in every cycle, on random machines under random traffic.
+//! The worm mover against the flit mover: the same motion in every cycle, on random machines under
+//! random traffic.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
@@ -7,8 +8,8 @@
 //! | `ELANITE_FUZZ_SECONDS` | for how long instead: no case begins after this many seconds | |
 //! | `ELANITE_FUZZ_SHRINK` | seconds in which a smaller case is sought | 20 |
 //!
-//! The cases are shared out among all cores. A difference is shrunk, and reported with the earliest divergent record and
-//! the seed that reproduces it. `make fuzz` runs this for longer.
+//! The cases are shared out among all cores. A difference is shrunk, and reported with the earliest
+//! divergent record and the seed that reproduces it. `make fuzz` runs this for longer.
 
 #![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
 
@@ -38,7 +39,8 @@ fn cases() -> impl Strategy<Value = (Case, Manner)> {
         case.config.multiplexing = Multiplexing::OldestFirst;
         (case.config.regions, case.config.threads) = (regions, threads);
         let patience = 1 << 24;
-        // Comparing a large machine takes long, and so does every run over long wires with short buffers.
+        // Comparing a large machine takes long, and so does every run over long wires with short
+        // buffers.
         let large = case.config.topology.links() > 300;
         let stride = if large { stride.max(100) } else { stride };
         (
@@ -99,9 +101,10 @@ fn run(seed: u64) -> Result<Tally, String> {
     ))
 }
 
-/// Node 0's packet waits for node 1's packet on the one link up, whole in a deep buffer. When it has its turn at last, a
-/// high-priority packet stops it in the adapter: more flits are in the buffer than a prediction reaches ahead. The packet does
-/// not end there, since the flits go on to arrive soon after.
+/// Node 0's packet waits for node 1's packet on the one link up, whole in a deep buffer. When it
+/// has its turn at last, a high-priority packet stops it in the adapter: more flits are in the
+/// buffer than a prediction reaches ahead. The packet does not end there, since the flits go on to
+/// arrive soon after.
 #[test]
 fn a_buffer_holds_more_flits_than_a_prediction_reaches() {
     let tree = FatTree::new(&[2, 2], &[1], 4).expect("within all bounds");
@@ -142,7 +145,8 @@ fn both_movers_make_the_same_motion() {
     let seconds = variable("ELANITE_FUZZ_SECONDS").map(Duration::from_secs);
     let usual = if seconds.is_some() { u64::MAX } else { CASES };
     let limit = variable("ELANITE_FUZZ_CASES").unwrap_or(usual);
-    // A case takes a second at most. A host that runs much else beside the tests is slow, and its cases do not hang.
+    // A case takes a second at most. A host that runs much else beside the tests is slow, and its
+    // cases do not hang.
     let longest = Duration::from_secs(900) + shrink_time();
     search(first, limit, seconds.unwrap_or(Duration::MAX), longest, run);
 }

@@ -105,8 +105,8 @@ fn polar_flies() {
     check_layers(&Family::PolarFly { order: 7 }.plan(1).expect("a prime"), 2);
 }
 
-/// Equal degrees, a draw for each seed, and cuts above the bound for random graphs: half of the switches have at least
-/// n (d / 4 - sqrt(d ln 2) / 2) cables to the other half (Bollobás, 1988).
+/// Equal degrees, a draw for each seed, and cuts above the bound for random graphs: half of the
+/// switches have at least n (d / 4 - sqrt(d ln 2) / 2) cables to the other half (Bollobás, 1988).
 #[test]
 fn jellyfish() {
     let member = |switches, degree, seed| Family::Jellyfish {
@@ -135,7 +135,8 @@ fn jellyfish() {
         [1, 1, 2].map(|seed| member(50, 7, seed).plan(4).expect("within bounds"));
     assert_eq!(one, again);
     assert_ne!(one.cables, other.cables);
-    // No graph with this switch count and degree has shorter mean ways (Cerf et al., 1974); a random one is near.
+    // No graph with this switch count and degree has shorter mean ways (Cerf et al., 1974); a
+    // random one is near.
     let (others, near) = (49, 7);
     let least = f64::from(near + 2 * (others - near)) / f64::from(others);
     let sum: usize = all_far(&one)
@@ -173,8 +174,8 @@ fn xpanders() {
     }
 }
 
-/// Leaves in a group are two links apart, by any spine; leaves in two groups are three, if a spine in each ends one link
-/// between them.
+/// Leaves in a group are two links apart, by any spine; leaves in two groups are three, if a spine
+/// in each ends one link between them.
 #[test]
 fn megaflies() {
     for (group, global, groups) in [(2, 2, 5), (3, 1, 4), (4, 2, 9), (4, 2, 3)] {
@@ -195,7 +196,8 @@ fn megaflies() {
         let mut all = all_far(&plan).into_iter();
         assert!(all.all(|found| found == expected), "{family:?}");
         check_layers(&plan, 1);
-        // Half of the groups have as many cables to the other half as there are pairs, times the cables per pair.
+        // Half of the groups have as many cables to the other half as there are pairs, times the
+        // cables per pair.
         let graph = graph(&plan);
         let lower = |switch: SwitchId| {
             let name = graph.cabling().switch_name(switch);

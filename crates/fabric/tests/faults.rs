@@ -1,6 +1,7 @@
 //! Where something fails: each time calculated on paper, for both movers.
 //!
-//! All links have a delay of 3 cycles, and one channel, so that an adapter's next packet shows when its channel is free.
+//! All links have a delay of 3 cycles, and one channel, so that an adapter's next packet shows when
+//! its channel is free.
 
 mod bits;
 
@@ -118,9 +119,9 @@ fn ended(spec: PacketSpec) -> PacketSpec {
     }
 }
 
-/// The header is at the switch in cycle 3, where the only link to node 1 is dead. The tail, sent in cycle 9, is in at 12; the
-/// switch answers. The adapter's next packet enters when the channel is free: behind the EOP; one cycle after the end; two
-/// cycles after the end.
+/// The header is at the switch in cycle 3, where the only link to node 1 is dead. The tail, sent in
+/// cycle 9, is in at 12; the switch answers. The adapter's next packet enters when the channel is
+/// free: behind the EOP; one cycle after the end; two cycles after the end.
 #[test]
 fn a_dead_link_is_refused_by_the_switch() {
     for (circuit, free) in CIRCUITS.into_iter().zip([16, 13, 14]) {
@@ -143,9 +144,9 @@ fn a_dead_link_is_refused_by_the_switch() {
     }
 }
 
-/// Packet 1 waits at the switch from cycle 4 on, all of it from cycle 13 on, for the link that packet 0 holds. The cable dies in
-/// cycle 50: the switch discards packet 1 and answers in the next cycle. Packet 0 goes on as garbage; its tail would be in at
-/// 3 + 99 + 3.
+/// Packet 1 waits at the switch from cycle 4 on, all of it from cycle 13 on, for the link that
+/// packet 0 holds. The cable dies in cycle 50: the switch discards packet 1 and answers in the next
+/// cycle. Packet 0 goes on as garbage; its tail would be in at 3 + 99 + 3.
 #[test]
 fn a_header_that_waits_is_refused_when_the_last_link_dies() {
     let traffic = [(0, packet(2, 1, 100)), (1, packet(0, 1, 10))];
@@ -160,8 +161,8 @@ fn a_header_that_waits_is_refused_when_the_last_link_dies() {
     assert_eq!(times(&bench.record(0)), (0, 0, 105, Ack::TimedOut));
 }
 
-/// A packet's tail is at its destination in cycle 15. If the cable dies in that cycle, it is lost; a cycle later it is not, but
-/// its answer is.
+/// A packet's tail is at its destination in cycle 15. If the cable dies in that cycle, it is lost;
+/// a cycle later it is not, but its answer is.
 #[test]
 fn what_comes_in_when_the_cable_dies_is_lost() {
     let traffic = [(0, packet(0, 1, 10))];
@@ -170,7 +171,8 @@ fn what_comes_in_when_the_cable_dies_is_lost() {
         let lost = (0, delivered, TIMEOUT, Ack::TimedOut);
         assert_eq!(times(&bench.record(0)), lost);
     }
-    // The timeout counts from the injection, not from the offer: packet 1 has waited for packet 0's channel.
+    // The timeout counts from the injection, not from the offer: packet 1 has waited for packet 0's
+    // channel.
     let traffic = [(0, packet(0, 2, 10)), (0, packet(0, 1, 10))];
     let bench = run(&switch(), &[(30, Act::Cut(LinkId::new(5)))], &traffic);
     assert_eq!(
@@ -198,11 +200,13 @@ fn a_repaired_cable_has_its_channels() {
     let acks = [0, 1, 2, 3, 4].map(|token| bench.record(token).ack);
     assert_eq!(acks[..2], [Ack::TimedOut; 2]);
     assert_eq!(acks[2..], [Ack::Accepted; 3]);
-    // Packet 3, like packet 1, takes the second channel, and waits for the flits before it, but for no EOP.
+    // Packet 3, like packet 1, takes the second channel, and waits for the flits before it, but for
+    // no EOP.
     assert_eq!(bench.fabric.counters(dies).waiting, 9 + 10);
 }
 
-/// An adapter with a dead cable refuses its packets, which never enter; they are answered in the next cycle.
+/// An adapter with a dead cable refuses its packets, which never enter; they are answered in the
+/// next cycle.
 #[test]
 fn a_dead_cable_of_its_own_is_refused_by_the_adapter() {
     let traffic = [(10, packet(0, 1, 10)), (30, packet(0, 1, 10))];
@@ -217,9 +221,10 @@ fn a_dead_cable_of_its_own_is_refused_by_the_adapter() {
     assert_eq!(bench.fabric.flit_census().injected, 10);
 }
 
-/// Packet 0's path to node 15: 50 flits enter the links in cycles 0, 3, 6 and 9, and the last is in at 9 + 49 + 3. The cable
-/// between the switches dies in cycle 20. The last two channels are free one cycle after the end: packet 1 has waited there.
-/// The first two are free behind the EOP: packet 2 enters when its adapter's channel is free.
+/// Packet 0's path to node 15: 50 flits enter the links in cycles 0, 3, 6 and 9, and the last is in
+/// at 9 + 49 + 3. The cable between the switches dies in cycle 20. The last two channels are free
+/// one cycle after the end: packet 1 has waited there. The first two are free behind the EOP:
+/// packet 2 enters when its adapter's channel is free.
 #[test]
 fn a_packet_that_crosses_goes_on_as_garbage() {
     let config = tree();
@@ -234,7 +239,8 @@ fn a_packet_that_crosses_goes_on_as_garbage() {
     assert_eq!(times(&bench.record(1)), (10, 74, 80, Ack::Accepted));
     assert_eq!(times(&bench.record(2)), (501, 516, 522, Ack::Accepted));
     assert_eq!(news(&bench), [(74, 15, "delivered"), (516, 1, "delivered")]);
-    // Without circuits the channels are free as ever: one cycle after the end, or two after the next link has sent the tail.
+    // Without circuits the channels are free as ever: one cycle after the end, or two after the
+    // next link has sent the tail.
     for (circuit, enters, heads) in [
         (Circuit::UntilDelivered, 62, 62),
         (Circuit::Wormhole, 54, 63),
@@ -250,8 +256,8 @@ fn a_packet_that_crosses_goes_on_as_garbage() {
     }
 }
 
-/// The header enters the cable in cycle 3 and would be at its end in cycle 6. Lost on the way, the packet is drained there: its
-/// tail is in at 3 + 49 + 3.
+/// The header enters the cable in cycle 3 and would be at its end in cycle 6. Lost on the way, the
+/// packet is drained there: its tail is in at 3 + 49 + 3.
 #[test]
 fn a_header_on_the_wire_is_lost() {
     let mut config = tree();
@@ -274,9 +280,9 @@ fn a_header_on_the_wire_is_lost() {
     assert_eq!(times(&bench.record(0)), (0, 0, 55, Ack::TimedOut));
 }
 
-/// The acknowledgement leaves node 15 in cycle 21 and passes the links in cycles 24, 27, 30 and 33. A cable that dies in the
-/// passage's cycle or before loses it, a cycle later it does not. Beyond the third link the channel is free at 34, and the bad
-/// EOP is at the node at 34 + 3.
+/// The acknowledgement leaves node 15 in cycle 21 and passes the links in cycles 24, 27, 30 and 33.
+/// A cable that dies in the passage's cycle or before loses it, a cycle later it does not. Beyond
+/// the third link the channel is free at 34, and the bad EOP is at the node at 34 + 3.
 #[test]
 fn an_answer_is_lost_on_a_dead_cable() {
     let config = tree();
@@ -308,8 +314,9 @@ fn an_answer_is_lost_on_a_dead_cable() {
     }
 }
 
-/// A broadcast's header is at the switch in cycle 3. The dead branch is answered immediately; the other nodes have the packet
-/// at 3 + 9 + 3, the answers are back at 15 + 6, and the EOP at the nodes at 22 + 6 aborts the packet's request.
+/// A broadcast's header is at the switch in cycle 3. The dead branch is answered immediately; the
+/// other nodes have the packet at 3 + 9 + 3, the answers are back at 15 + 6, and the EOP at the
+/// nodes at 22 + 6 aborts the packet's request.
 #[test]
 fn a_broadcast_without_a_branch_is_refused_by_all() {
     let acts = [(0, Act::Cut(LinkId::new(6)))];
@@ -327,7 +334,8 @@ fn a_broadcast_without_a_branch_is_refused_by_all() {
     assert_eq!(bench.fabric.flit_census().discarded, 10);
 }
 
-/// All nodes have the broadcast in cycle 15. A cable that dies before the combined answer is back, in cycle 21, loses it.
+/// All nodes have the broadcast in cycle 15. A cable that dies before the combined answer is back,
+/// in cycle 21, loses it.
 #[test]
 fn a_broadcast_is_all_or_nothing() {
     for at in [10, 16, 21] {
@@ -358,8 +366,9 @@ fn a_broadcast_is_all_or_nothing() {
     assert_eq!(late.record(0).ack, Ack::Accepted);
 }
 
-/// A broadcast's flits come to switch 1.3 in cycles 9 to 18. If the cable dies meanwhile, the four nodes below get no notice,
-/// and the others receive a bad EOP. In cycle 9 the header is lost, too, and the part is drained at the switch.
+/// A broadcast's flits come to switch 1.3 in cycles 9 to 18. If the cable dies meanwhile, the four
+/// nodes below get no notice, and the others receive a bad EOP. In cycle 9 the header is lost, too,
+/// and the part is drained at the switch.
 #[test]
 fn below_a_dead_cable_a_broadcast_is_garbage() {
     let config = tree();
@@ -376,8 +385,8 @@ fn below_a_dead_cable_a_broadcast_is_garbage() {
     }
 }
 
-/// A broadcast over two levels with a header that goes wrong on the way to switch 1.3: the switch discards its part and answers
-/// for its four nodes.
+/// A broadcast over two levels with a header that goes wrong on the way to switch 1.3: the switch
+/// discards its part and answers for its four nodes.
 #[test]
 fn a_switch_answers_for_the_nodes_below() {
     let config = tree();
@@ -392,8 +401,8 @@ fn a_switch_answers_for_the_nodes_below() {
     assert_eq!(times(&bench.record(0)), (0, 0, 33, Ack::Corrupted));
 }
 
-/// Before the sources learn, adaptive packets meet the dead link on their way down; then they avoid it. If it is repaired, they
-/// avoid it until the sources learn again.
+/// Before the sources learn, adaptive packets meet the dead link on their way down; then they avoid
+/// it. If it is repaired, they avoid it until the sources learn again.
 #[test]
 fn sources_avoid_what_they_know_to_be_dead() {
     for ascent in ASCENTS {
@@ -426,8 +435,8 @@ fn sources_avoid_what_they_know_to_be_dead() {
     }
 }
 
-/// The source fixes the way at switch 1.0, in cycle 3. Before the header is at the next switch, in cycle 6, the sources learn
-/// that all is alive again: there the way is not fixed.
+/// The source fixes the way at switch 1.0, in cycle 3. Before the header is at the next switch, in
+/// cycle 6, the sources learn that all is alive again: there the way is not fixed.
 #[test]
 fn a_fixed_way_ends_with_the_tables() {
     let config = tree();
@@ -540,8 +549,8 @@ fn a_torus_goes_the_other_way_round() {
     assert_eq!(bench.fabric.arriving(Place::new(1)), 0);
 }
 
-/// With datelines, packets that go the longer way round wait for each other in no circle. Without, in a four-switch ring, they
-/// may, while those that go the shorter way may not.
+/// With datelines, packets that go the longer way round wait for each other in no circle. Without,
+/// in a four-switch ring, they may, while those that go the shorter way may not.
 #[test]
 fn ways_round_dead_cables_do_not_deadlock() {
     for sizes in [&[3][..], &[4], &[5], &[6], &[3, 4], &[5, 2], &[2, 3, 4]] {

@@ -1,4 +1,5 @@
-//! Graphs from cable lists, and up*/down* routing on them: closed forms for graphs that have some, and invalid graphs.
+//! Graphs from cable lists, and up*/down* routing on them: closed forms for graphs that have some,
+//! and invalid graphs.
 
 use crate::common;
 
@@ -41,7 +42,8 @@ fn as_plan(tree: &FatTree) -> Plan {
     }
 }
 
-/// Links on the ways between two places, the links of both nodes included: all plans lead over equally many.
+/// Links on the ways between two places, the links of both nodes included: all plans lead over
+/// equally many.
 fn distance(routing: &Forwarding, from: Place, to: Place) -> u32 {
     let plans = routing.plans(from, to).into_iter();
     let mut lengths = plans.map(|plan| routing.path_of(from, to, plan).len() as u32);
@@ -50,7 +52,8 @@ fn distance(routing: &Forwarding, from: Place, to: Place) -> u32 {
     first
 }
 
-/// The greatest and the average distance between nodes at different switches, their own links included.
+/// The greatest and the average distance between nodes at different switches, their own links
+/// included.
 fn reach(routing: &Forwarding) -> (u32, f64) {
     let (mut longest, mut sum, mut pairs) = (0, 0, 0);
     for from in Place::all(routing.wiring().nodes()) {
@@ -63,7 +66,8 @@ fn reach(routing: &Forwarding) -> (u32, f64) {
     (longest, f64::from(sum) / f64::from(pairs))
 }
 
-/// A graph's wiring, ways, distances and freedom from deadlock with all rules; returns the result of `reach`.
+/// A graph's wiring, ways, distances and freedom from deadlock with all rules; returns the result
+/// of `reach`.
 fn check(plan: &Plan) -> (u32, f64) {
     let graph = graph(plan);
     check_wiring(graph.cabling());
@@ -122,8 +126,8 @@ fn links_lead_up_to_the_root() {
     }
 }
 
-/// A ring is cut at the switch that is farthest from the root: no way leads through it. On a ring with even length `n` all
-/// other switches form a row of `n - 1`; its ends are `n - 2` links apart.
+/// A ring is cut at the switch that is farthest from the root: no way leads through it. On a ring
+/// with even length `n` all other switches form a row of `n - 1`; its ends are `n - 2` links apart.
 #[test]
 fn rings() {
     for n in [4, 6, 10] {
@@ -149,8 +153,9 @@ fn complete_graphs() {
     check_packet_alone(graph, &[2, 3], time);
 }
 
-/// In a hypercube the levels are distances from the root: differing bits that the root has are gained on the way up, others are
-/// lost on the way down, so that all shortest ways are legal that do it in this order. The cut in a dimension has `2^(d - 1)` links.
+/// In a hypercube the levels are distances from the root: differing bits that the root has are
+/// gained on the way up, others are lost on the way down, so that all shortest ways are legal that
+/// do it in this order. The cut in a dimension has `2^(d - 1)` links.
 #[test]
 fn hypercubes() {
     for d in [2, 3, 4] {
@@ -184,8 +189,9 @@ fn trees_have_one_way() {
     assert_eq!(check(&row).0, 8);
 }
 
-/// A fat tree as a graph, with the top switches as roots, has the ways of the fat tree: the same distances, and as many
-/// different ways as there are nearest common ancestors. With one root all packets would go through it.
+/// A fat tree as a graph, with the top switches as roots, has the ways of the fat tree: the same
+/// distances, and as many different ways as there are nearest common ancestors. With one root all
+/// packets would go through it.
 #[test]
 fn fat_trees_as_graphs() {
     for tree in [
@@ -217,7 +223,8 @@ fn fat_trees_as_graphs() {
     }
 }
 
-/// Where a packet has come down, up again and down would be a shorter way, and packets that start there take it.
+/// Where a packet has come down, up again and down would be a shorter way, and packets that start
+/// there take it.
 #[test]
 fn what_has_come_down_goes_on_down() {
     let levels = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 5), (3, 6)];
@@ -239,7 +246,8 @@ fn what_has_come_down_goes_on_down() {
     assert_eq!([4, 7, 8].map(links), [4, 2, 2]);
 }
 
-/// A large graph: 16,384 nodes at 1,024 switches in a hypercube; the dependencies are searched in a few seconds.
+/// A large graph: 16,384 nodes at 1,024 switches in a hypercube; the dependencies are searched in a
+/// few seconds.
 #[test]
 #[ignore = "takes a minute without optimisation"]
 fn large_graphs() {
@@ -248,7 +256,8 @@ fn large_graphs() {
     assert_eq!(find_cycle(&machine(graph(&plan), 1)), None);
 }
 
-/// A cable dies: packets take another shortest legal way, under any rule, and are refused where there is one way only.
+/// A cable dies: packets take another shortest legal way, under any rule, and are refused where
+/// there is one way only.
 #[test]
 fn dead_cables() {
     let tree = FatTree::k_ary(4, 2).expect("within bounds");

@@ -20,8 +20,8 @@ fn mesh(sizes: &[u32]) -> Mesh {
 
 const MESHES: [&[u32]; 5] = [&[2], &[5], &[4, 3], &[3, 4, 5], &[2, 4, 3, 2]];
 
-/// A switch and two links for each node, and in each row a cable less than switches. The average distance in a row of `k`,
-/// 0 to itself included, is `(k^2 - 1) / 3 k`; the greatest is `k - 1`.
+/// A switch and two links for each node, and in each row a cable less than switches. The average
+/// distance in a row of `k`, 0 to itself included, is `(k^2 - 1) / 3 k`; the greatest is `k - 1`.
 #[test]
 fn meshes() {
     for sizes in MESHES {
@@ -124,7 +124,8 @@ fn dragonfly(numbers: [u32; 4], rule: Misrouting) -> Dragonfly {
     Dragonfly::new(arities(numbers), nodes, rule).expect("within bounds")
 }
 
-/// The largest one from its switches, one with two links between groups, switches alone in their group, two groups.
+/// The largest one from its switches, one with two links between groups, switches alone in their
+/// group, two groups.
 const DRAGONFLIES: [[u32; 4]; 5] = [
     [2, 4, 2, 9],
     [1, 4, 2, 5],
@@ -133,8 +134,9 @@ const DRAGONFLIES: [[u32; 4]; 5] = [
     [3, 2, 3, 4],
 ];
 
-/// `a (a - 1) / 2` cables in a group and `a h / 2` between groups per group; `a h / (g - 1)` cables between every two groups. A
-/// minimal way has at most three links between switches, another one five; one less for each one-switch group.
+/// `a (a - 1) / 2` cables in a group and `a h / 2` between groups per group; `a h / (g - 1)` cables
+/// between every two groups. A minimal way has at most three links between switches, another one
+/// five; one less for each one-switch group.
 #[test]
 fn dragonflies() {
     for numbers in DRAGONFLIES {
@@ -185,7 +187,8 @@ fn dragonflies() {
                 if rule == Misrouting::Minimal { 2 } else { 3 }
             );
         }
-        // One link between two groups leaves one minimal way, and it is a shortest one unless two groups lead round a corner.
+        // One link between two groups leaves one minimal way, and it is a shortest one unless two
+        // groups lead round a corner.
         for source in Place::all(wiring.nodes()) {
             for node in Place::all(wiring.nodes()) {
                 let plans = minimal.plans(source, node).into_iter();
@@ -274,8 +277,9 @@ fn hyperx(sizes: &[u32], terminals: u32, rule: Misrouting) -> HyperX {
     HyperX::new(sizes, terminals, terminals * positions(sizes), rule).expect("within bounds")
 }
 
-/// Each switch is joined to all others in its rows: as many hops as coordinates differ, once for a minimal way and at most
-/// twice for another one. The cut across rows with `k` switches has `k^2 / 4` links in each.
+/// Each switch is joined to all others in its rows: as many hops as coordinates differ, once for a
+/// minimal way and at most twice for another one. The cut across rows with `k` switches has
+/// `k^2 / 4` links in each.
 #[test]
 fn hyperx_networks() {
     for (sizes, terminals) in [
@@ -395,9 +399,10 @@ fn last_done(topology: impl Into<Topology>, traffic: &[(u32, u32)]) -> u64 {
         .expect("packets")
 }
 
-/// All nodes in a group send to the next group: minimal ways share one link, and 16 nodes' 40 packets of 20 flits take at least
-/// 40 * 16 * 20 cycles there. Ways through random groups share out among 16 links at each end, and UGAL-L detects it. For
-/// uniform traffic minimal ways are best, and UGAL-L is nearly as good.
+/// All nodes in a group send to the next group: minimal ways share one link, and 16 nodes' 40
+/// packets of 20 flits take at least 40 * 16 * 20 cycles there. Ways through random groups share
+/// out among 16 links at each end, and UGAL-L detects it. For uniform traffic minimal ways are
+/// best, and UGAL-L is nearly as good.
 #[test]
 fn ugal_follows_the_better_rule() {
     let numbers = [4, 4, 4, 17];
@@ -433,7 +438,8 @@ fn ugal_follows_the_better_rule() {
     );
 }
 
-/// A cable dies that the usual way needs: where the routing has other ways, packets take one; else they are refused.
+/// A cable dies that the usual way needs: where the routing has other ways, packets take one; else
+/// they are refused.
 #[test]
 fn dead_cables() {
     let (from, to) = (Place::new(0), Place::new(8));

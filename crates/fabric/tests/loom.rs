@@ -1,5 +1,6 @@
-//! Interleavings of threads that keep pace, with the weak memory order that the language allows: no thread sleeps for ever (the
-//! model reports a deadlock), and a step's messages are there when the step is done (the model reports a data race).
+//! Interleavings of threads that keep pace, with the weak memory order that the language allows: no
+//! thread sleeps for ever (the model reports a deadlock), and a step's messages are there when the
+//! step is done (the model reports a data race).
 
 mod sync {
     pub use loom::hint::spin_loop;

@@ -13,8 +13,8 @@ fn with_circuit(circuit: Circuit) -> Config {
     }
 }
 
-/// Three packets from one adapter, two channels: the first crosses the injection link in cycles 0 to 9 and the ejection link in
-/// 3 to 12, arrives at 15, is acknowledged at `15 + 5 + 6 = 26`.
+/// Three packets from one adapter, two channels: the first crosses the injection link in cycles 0
+/// to 9 and the ejection link in 3 to 12, arrives at 15, is acknowledged at `15 + 5 + 6 = 26`.
 #[test]
 fn the_life_of_a_circuit() {
     let injected = |circuit| {
@@ -29,8 +29,9 @@ fn the_life_of_a_circuit() {
     assert_eq!(injected(Circuit::Wormhole), 12 + 2, "after the tail");
 }
 
-/// The circuit at the ejection link: packets from three nodes meet there, a cycle apart. The second packet has sent its tail
-/// over the link at 22, so the link is idle long before the third packet, which waits at the switch from cycle 5, may enter.
+/// The circuit at the ejection link: packets from three nodes meet there, a cycle apart. The second
+/// packet has sent its tail over the link at 22, so the link is idle long before the third packet,
+/// which waits at the switch from cycle 5, may enter.
 #[test]
 fn a_third_packet_waits_for_the_eop() {
     let traffic: Vec<_> = (0..3)
@@ -42,18 +43,21 @@ fn a_third_packet_waits_for_the_eop() {
         let waiting = bench.fabric.counters(ejection).waiting;
         (bench.record(2).delivered, waiting)
     };
-    // The second packet waits from 4 to 13. The first circuit ends at the ejection link at 26 + 1 + 3.
+    // The second packet waits from 4 to 13. The first circuit ends at the ejection link at 26 + 1 +
+    // 3.
     assert_eq!(
         waits(Circuit::UntilAcknowledged),
         (30 + 9 + 3, 9 + (30 - 5))
     );
-    // Without a circuit the third packet gets a channel in time and follows the second packet immediately.
+    // Without a circuit the third packet gets a channel in time and follows the second packet
+    // immediately.
     for circuit in [Circuit::UntilDelivered, Circuit::Wormhole] {
         assert_eq!(waits(circuit), (23 + 9 + 3, 9 + (23 - 5)));
     }
 }
 
-/// A destination that answers late holds the circuit: the adapter's next packet waits that much longer.
+/// A destination that answers late holds the circuit: the adapter's next packet waits that much
+/// longer.
 #[test]
 fn a_late_acknowledgement_holds_the_circuit() {
     let next = |late: Cycle| {
@@ -91,7 +95,8 @@ fn adaptive_ascent_takes_the_least_loaded_link() {
         packets_in_flight: 1,
         ..three_levels(3)
     };
-    // Four packets climb at the same time to destinations that are the same modulo 4: each has a link to itself.
+    // Four packets climb at the same time to destinations that are the same modulo 4: each has a
+    // link to itself.
     let at_once: Vec<_> = (0..4)
         .map(|node| (0, packet(node, 16 + 4 * node, 100)))
         .collect();
@@ -111,8 +116,8 @@ fn adaptive_ascent_takes_the_least_loaded_link() {
     );
 }
 
-/// A fixed ascent always takes the same link: the link with the last digit of the destination, or the link with the number of
-/// the source in its switch.
+/// A fixed ascent always takes the same link: the link with the last digit of the destination, or
+/// the link with the number of the source in its switch.
 #[test]
 fn a_fixed_ascent_always_takes_the_same_link() {
     for ascent in [Ascent::Deterministic, Ascent::SourceFixed] {
@@ -133,8 +138,8 @@ fn a_fixed_ascent_always_takes_the_same_link() {
     }
 }
 
-/// A blocked header takes the up-link that falls free first: with one channel each, the fifth packet follows the shortest of the
-/// four.
+/// A blocked header takes the up-link that falls free first: with one channel each, the fifth
+/// packet follows the shortest of the four.
 #[test]
 fn a_blocked_header_takes_the_first_link_that_frees() {
     let config = Config {
@@ -146,13 +151,15 @@ fn a_blocked_header_takes_the_first_link_that_frees() {
         .collect();
     traffic.push((1, packet(4, 9, 10)));
     let done = records(&config, 5, &traffic);
-    // Over four links: acknowledged 12 + 69 + 5 + 12 after the start; the EOP passes the up-link 1 + 3 later.
+    // Over four links: acknowledged 12 + 69 + 5 + 12 after the start; the EOP passes the up-link
+    // 1 + 3 later.
     assert_eq!(done[3].acknowledged, 98);
     assert_eq!(done[4].delivered, (98 + 4) + 3 * 3 + 9);
 }
 
-/// Sending pauses only for flits that are received, not for an open channel without flits to receive: the long packet from 2 to
-/// 0 is interrupted at its source for a thousand cycles, in which node 0 sends undisturbed.
+/// Sending pauses only for flits that are received, not for an open channel without flits to
+/// receive: the long packet from 2 to 0 is interrupted at its source for a thousand cycles, in
+/// which node 0 sends undisturbed.
 #[test]
 fn sharing_needs_two() {
     let config = Config {

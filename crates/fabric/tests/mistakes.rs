@@ -1,11 +1,13 @@
 //! Deliberate mistakes: do the tests find them?
 //!
-//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff. Folder `motion` has mistakes in
-//! the worm mover and its helpers, and folder `regions` those at region borders, which the differential test must find; folder
-//! `control` those in the control plane, which both movers share, for tests with known results; folder `faults` those under
-//! faults; folder `graphs` those in a graph's tables, its own and given ones; folder `limits` those in the closed forms for
-//! credits and uniform traffic. The slow test makes each mistake in a workspace copy below the target directory, runs these
-//! tests there, and demands that they fail. Without a mistake they must pass.
+//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff.
+//! Folder `motion` has mistakes in the worm mover and its helpers, and folder `regions` those at
+//! region borders, which the differential test must find; folder `control` those in the control
+//! plane, which both movers share, for tests with known results; folder `faults` those under
+//! faults; folder `graphs` those in a graph's tables, its own and given ones; folder `limits` those
+//! in the closed forms for credits and uniform traffic. The slow test makes each mistake in a
+//! workspace copy below the target directory, runs these tests there, and demands that they fail.
+//! Without a mistake they must pass.
 //!
 //! `ELANITE_MISTAKE=rotation` tries only mistakes with `rotation` in their names.
 
@@ -14,7 +16,8 @@ mod mistake;
 
 use mistake::{Copy, Search, assert_all_fit, assert_found, mistakes};
 
-/// Mistake folders, the least mistake count in each, and the `cargo test` words for the tests which must find them.
+/// Mistake folders, the least mistake count in each, and the `cargo test` words for the tests which
+/// must find them.
 const KINDS: [(&str, usize, &[&str]); 6] = [
     ("motion", 10, &["--test", "differential"]),
     ("regions", 4, &["--test", "differential"]),

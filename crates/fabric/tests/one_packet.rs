@@ -1,4 +1,5 @@
-//! One packet on paper: to every distance on several trees, in every mode, and when its channels are free.
+//! One packet on paper: to every distance on several trees, in every mode, and when its channels
+//! are free.
 
 use crate::common;
 
@@ -6,8 +7,8 @@ use common::paper::{Passage, run, way};
 use common::{CIRCUITS, machine, packet, records};
 use fabric::{Ascent, Circuit, Config, Cycle, Engine, FatTree, PacketSpec};
 
-/// Trees with several arities and depths, full, reduced and widened, one as deep as trees may be, with hop delays that differ
-/// by level; one channel, and no choice among ways; with both movers.
+/// Trees with several arities and depths, full, reduced and widened, one as deep as trees may be,
+/// with hop delays that differ by level; one channel, and no choice among ways; with both movers.
 fn machines() -> Vec<Config> {
     let trees: [(&[u32], &[u32], &[u32]); 7] = [
         (&[4, 4, 4], &[4, 4], &[11, 11, 11]),
@@ -39,8 +40,9 @@ fn destinations(config: &Config) -> Vec<u32> {
     (0..nodes).filter(first).collect()
 }
 
-/// To every distance, in every mode, through buffers that fill and buffers that do not: every header, head and tail, the
-/// delivery and the acknowledgement are in the cycles calculated on paper.
+/// To every distance, in every mode, through buffers that fill and buffers that do not: every
+/// header, head and tail, the delivery and the acknowledgement are in the cycles calculated on
+/// paper.
 #[test]
 fn a_packet_alone() {
     for machine in machines() {
@@ -76,9 +78,9 @@ fn a_packet_alone() {
     }
 }
 
-/// A second packet comes to a link a cycle after the first, and waits for its only channel: it crosses the link in the cycle in
-/// which the channel is free, or, if the tokens have to pass, in the next. This holds for every link on every way, in every
-/// mode.
+/// A second packet comes to a link a cycle after the first, and waits for its only channel: it
+/// crosses the link in the cycle in which the channel is free, or, if the tokens have to pass, in
+/// the next. This holds for every link on every way, in every mode.
 #[test]
 fn every_channel_is_free_in_its_cycle() {
     let (start, turnaround) = (1000, 5);
@@ -141,7 +143,8 @@ fn every_channel_is_free_in_its_cycle() {
     assert!(met > 2000, "only {met} links were looked at");
 }
 
-/// Destinations, lengths and mechanisms. On a node's way to itself one link's tokens meet the other's.
+/// Destinations, lengths and mechanisms. On a node's way to itself one link's tokens meet the
+/// other's.
 fn cases(destinations: &[u32]) -> Vec<(u32, u32, Circuit, bool)> {
     let mut cases = Vec::new();
     for &destination in destinations {
@@ -157,7 +160,8 @@ fn cases(destinations: &[u32]) -> Vec<(u32, u32, Circuit, bool)> {
     cases
 }
 
-/// A node with a way to the destination that meets another way first at its link `place`, and the cycles to there.
+/// A node with a way to the destination that meets another way first at its link `place`, and the
+/// cycles to there.
 fn stranger(
     config: &Config,
     other: &Passage,

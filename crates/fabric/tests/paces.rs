@@ -1,4 +1,5 @@
-//! Slow links in closed forms: times that were calculated from the essay in `fabric::pace`, met to the cycle by both movers.
+//! Slow links in closed forms: times that were calculated from the essay in `fabric::pace`, met to
+//! the cycle by both movers.
 
 use super::common::graphs::graph;
 use super::common::{Bench, broadcast, machine, named, packet};
@@ -12,7 +13,8 @@ fn pace(flits: u64, cycles: u64) -> Pace {
     Pace::nearest(flits, cycles).expect("within bounds")
 }
 
-/// Two leaves with two nodes each and one link up from each, with such paces by level, where all buffers hold whole packets.
+/// Two leaves with two nodes each and one link up from each, with such paces by level, where all
+/// buffers hold whole packets.
 fn two_leaves(paces: [Pace; 2]) -> Config {
     let tree = FatTree::new(&[2, 2], &[1], 4).expect("within all bounds");
     Config {
@@ -36,8 +38,8 @@ fn delivered(config: &Config, traffic: &[(Cycle, fabric::PacketSpec)]) -> Vec<Cy
     tokens.map(|token| bench.record(token).delivered).collect()
 }
 
-/// When a lone packet's flits leave its links, with these paces and delays, and when the last one is delivered: each goes as
-/// soon as it is there and the link is ready.
+/// When a lone packet's flits leave its links, with these paces and delays, and when the last one
+/// is delivered: each goes as soon as it is there and the link is ready.
 fn alone(links: &[(Pace, Cycle)], flits: usize) -> Cycle {
     let mut there = vec![0; flits];
     for &(pace, delay) in links {
@@ -56,8 +58,8 @@ fn alone(links: &[(Pace, Cycle)], flits: usize) -> Cycle {
     there[flits - 1]
 }
 
-/// Whole paces: the sum of the delays with each link's serialisation, and the slowest link's pace for the flits behind the
-/// first, whether the slow link comes first, in the middle or last.
+/// Whole paces: the sum of the delays with each link's serialisation, and the slowest link's pace
+/// for the flits behind the first, whether the slow link comes first, in the middle or last.
 #[test]
 fn the_slowest_link_sets_the_time_of_a_packet() {
     for (low, high) in [(1, 4), (4, 1), (3, 7), (7, 3), (1, 1), (5, 5)] {
@@ -126,21 +128,22 @@ fn acknowledgements_take_the_delays_of_slow_links() {
     }
 }
 
-/// A fast link has bubbles behind a slow one, and another packet uses them: two slow nodes at a leaf share the link up, which
-/// is four times as fast, and both take no longer than each alone.
+/// A fast link has bubbles behind a slow one, and another packet uses them: two slow nodes at a
+/// leaf share the link up, which is four times as fast, and both take no longer than each alone.
 #[test]
 fn packets_share_the_bubbles_of_a_fast_link() {
     for config in both(&two_leaves([pace(1, 4), Pace::FULL])) {
         let alone = delivered(&config, &[(0, packet(0, 2, 40))])[0];
         let traffic = [(0, packet(0, 2, 40)), (0, packet(1, 3, 40))];
         let together = delivered(&config, &traffic);
-        // The younger packet's flit waits for a cycle where both arrive together, and goes in the next one.
+        // The younger packet's flit waits for a cycle where both arrive together, and goes in the
+        // next one.
         assert_eq!(together, [alone, alone + 1]);
     }
 }
 
-/// From a fast link to a slow one the buffer fills, and the fast link stands: a small buffer does not change when the last flit
-/// arrives, but the source is held up.
+/// From a fast link to a slow one the buffer fills, and the fast link stands: a small buffer does
+/// not change when the last flit arrives, but the source is held up.
 #[test]
 fn a_full_buffer_before_a_slow_link_holds_up_the_fast_one() {
     for circuit in [Circuit::UntilAcknowledged, Circuit::Wormhole] {
@@ -155,7 +158,8 @@ fn a_full_buffer_before_a_slow_link_holds_up_the_fast_one() {
     }
 }
 
-/// Saturated, a slow link carries exactly its pace, and its share is the same for two senders that take turns by age.
+/// Saturated, a slow link carries exactly its pace, and its share is the same for two senders that
+/// take turns by age.
 #[test]
 fn a_saturated_link_keeps_its_pace() {
     for (flits, cycles) in [(1, 4), (2, 5), (3, 4)] {
@@ -185,8 +189,8 @@ fn a_saturated_link_keeps_its_pace() {
     }
 }
 
-/// Tokens take slots on the slow link, as flits do: an acknowledgement and an EOP hold up the next packet by two flits each
-/// way.
+/// Tokens take slots on the slow link, as flits do: an acknowledgement and an EOP hold up the next
+/// packet by two flits each way.
 #[test]
 fn tokens_take_slots_of_the_pace() {
     let tree = FatTree::new(&[2], &[], 2).expect("within all bounds");
@@ -198,7 +202,8 @@ fn tokens_take_slots_of_the_pace() {
         let bench = Bench::new(config, 5).through(&named(&traffic));
         let [first, second] = [0, 1].map(|token| bench.record(token));
         assert_eq!(first.delivered, 2 * 6 + 3 * 6);
-        // The EOP passes in the cycle after the acknowledgement and frees the channel; its token takes a slot before the packet.
+        // The EOP passes in the cycle after the acknowledgement and frees the channel; its token
+        // takes a slot before the packet.
         assert_eq!(second.injected, first.acknowledged + 1);
         assert_eq!(second.delivered - second.injected, 6 + 2 * 6 + 3 * 6);
         let carried: u64 = LinkId::all(4)
@@ -208,8 +213,9 @@ fn tokens_take_slots_of_the_pace() {
     }
 }
 
-/// Hosts at 25 Gb/s below switches that are joined at 100 Gb/s, with cables of 0.8 us: a cycle is 64 bytes at 100 Gb/s, 5.12
-/// ns. Two flows of 700 kB to one host share its 25 Gb/s, and end after 448 us plus the way's time.
+/// Hosts at 25 Gb/s below switches that are joined at 100 Gb/s, with cables of 0.8 us: a cycle is
+/// 64 bytes at 100 Gb/s, 5.12 ns. Two flows of 700 kB to one host share its 25 Gb/s, and end after
+/// 448 us plus the way's time.
 #[test]
 fn two_flows_share_a_slow_cable() {
     let plan = Plan {
@@ -242,8 +248,8 @@ fn two_flows_share_a_slow_cable() {
     }
 }
 
-/// One of four links up from a leaf has trained to a fifth of its rate. It carries no more than the others, and is the hottest
-/// one, since its time counts at its own rate.
+/// One of four links up from a leaf has trained to a fifth of its rate. It carries no more than the
+/// others, and is the hottest one, since its time counts at its own rate.
 #[test]
 fn a_slow_cable_is_the_hottest_of_its_group() {
     for ascent in [Ascent::Adaptive, Ascent::FlowHash] {
@@ -288,7 +294,8 @@ fn a_slow_cable_is_the_hottest_of_its_group() {
     }
 }
 
-/// Credits come back from three slow branches in a row of cycles: an event for each, and no event that makes others.
+/// Credits come back from three slow branches in a row of cycles: an event for each, and no event
+/// that makes others.
 #[test]
 fn credits_of_slow_branches_do_not_multiply() {
     let tree = FatTree::new(&[4], &[], 4).expect("within all bounds");
@@ -297,8 +304,8 @@ fn credits_of_slow_branches_do_not_multiply() {
     (config.buffer, config.engine) = (20, Engine::Worm);
     let flits = 200;
     let bench = Bench::new(config, 5).through(&named(&[(0, broadcast(0, 1, 3, flits))]));
-    // The source's link is looked at for each flit, and again where the credit comes later; then the flit arrives. Each branch
-    // is looked at, and its credit begins and ceases to come.
+    // The source's link is looked at for each flit, and again where the credit comes later; then
+    // the flit arrives. Each branch is looked at, and its credit begins and ceases to come.
     let events = bench.fabric.motion_events();
     let most = u64::from(flits) * (3 + 3 * 3);
     assert!(events <= most, "{events} events, more than {most}");

@@ -1,7 +1,8 @@
-//! The worm mover against the flit mover at work: `QsNET` machines with 64 to 1,024 nodes under experiment loads, compared
-//! after every cycle.
+//! The worm mover against the flit mover at work: `QsNET` machines with 64 to 1,024 nodes under
+//! experiment loads, compared after every cycle.
 //!
-//! `ELANITE_PRODUCTION_RUNS` is the run count (3), `ELANITE_FUZZ_SEED` the first seed (0); `make fuzz RUNS=100`.
+//! `ELANITE_PRODUCTION_RUNS` is the run count (3), `ELANITE_FUZZ_SEED` the first seed (0);
+//! `make fuzz RUNS=100`.
 
 mod common;
 
@@ -115,7 +116,8 @@ impl Run {
         traffic.sort_by_key(|&(at, spec)| (at, spec.source));
         Run {
             name: format!(
-                "run {number}: {} nodes, {:?}, {pattern:?} at {percent}% in packets of {least} to {most} flits",
+                "run {number}: {} nodes, {:?}, {pattern:?} at {percent}% in packets of {least} to \
+                {most} flits",
                 config.topology.nodes(),
                 config.circuit
             ),
@@ -130,7 +132,8 @@ impl Run {
     }
 }
 
-/// In half the runs the paper's machine with any circuit rule; in the others another parameter differs.
+/// In half the runs the paper's machine with any circuit rule; in the others another parameter
+/// differs.
 fn machine_like(levels: usize, number: u64, random: &mut Random) -> Config {
     let mut config = machine(levels);
     config.circuit = CIRCUITS[number as usize % CIRCUITS.len()];
@@ -169,7 +172,8 @@ fn run(number: u64) -> Result<Tally, String> {
 fn both_movers_make_the_same_motion_at_work() {
     let first = variable("ELANITE_FUZZ_SEED").unwrap_or(0);
     let runs = variable("ELANITE_PRODUCTION_RUNS").unwrap_or(3);
-    // Flit by flit, a hot spot on 1,024 nodes takes more than a quarter of an hour: that is not a hang.
+    // Flit by flit, a hot spot on 1,024 nodes takes more than a quarter of an hour: that is not a
+    // hang.
     let longest = Duration::from_secs(3600);
     search(first, runs, Duration::MAX, longest, run);
 }

@@ -28,8 +28,8 @@ fn every_count_is_so_many_times_that_of_a_tree() {
     assert_eq!(tree.with_rails(1).as_ref(), Ok(&tree));
 }
 
-/// The link on rail `rail` that is link `link` in a single tree: links are numbered level by level, up before down, and within
-/// these rail by rail.
+/// The link on rail `rail` that is link `link` in a single tree: links are numbered level by level,
+/// up before down, and within these rail by rail.
 fn on_rail(rails: &dyn Wiring, tree: &dyn Wiring, rail: Rail) -> Vec<LinkId> {
     let name = |end: End| match end {
         End::Node(place) => rails.rail_and_node(place).0,
@@ -139,8 +139,8 @@ fn outcome(
 proptest! {
     #![proptest_config(many())]
 
-    /// Under any load on the other rails, a rail acts in every cycle as it would alone. (It does not act as a single tree:
-    /// among equal links, the choice goes by packet and switch number.)
+    /// Under any load on the other rails, a rail acts in every cycle as it would alone. (It does
+    /// not act as a single tree: among equal links, the choice goes by packet and switch number.)
     #[test]
     fn rails_know_nothing_of_each_other(mut case in case(), other in any::<prop::sample::Index>(), rail in (0_u32..3).prop_map(Rail::new)) {
         let tree = case.config.topology.clone();

@@ -1,4 +1,5 @@
-//! Recordings: when packets waited for channels, had them and gave them back; on paper, and on random machines.
+//! Recordings: when packets waited for channels, had them and gave them back; on paper, and on
+//! random machines.
 
 use crate::common;
 
@@ -71,8 +72,8 @@ fn a_packet_alone() {
     }
 }
 
-/// Two packets to one node: in the middle of the first, the second waits for the last link without a channel. Holds that ended
-/// before the recording begins are left out.
+/// Two packets to one node: in the middle of the first, the second waits for the last link without
+/// a channel. Holds that ended before the recording begins are left out.
 #[test]
 fn a_packet_that_waits() {
     for engine in [Engine::Worm, Engine::Flit] {
@@ -101,8 +102,9 @@ fn a_packet_that_waits() {
 proptest! {
     #![proptest_config(many())]
 
-    /// On random machines, with faults and without: a channel has one holder at a time; its moments are in order; open holds at
-    /// the end equal the fabric's count; and both movers have the same recording.
+    /// On random machines, with faults and without: a channel has one holder at a time; its moments
+    /// are in order; open holds at the end equal the fabric's count; and both movers have the same
+    /// recording.
     #[test]
     fn channels_have_one_holder(case in perhaps_failing_case(), until in 0_u64..3000) {
         let of = |engine| {

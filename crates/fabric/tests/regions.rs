@@ -61,8 +61,8 @@ impl Nodes for Answering {
     }
 }
 
-/// The notices for nodes that stand in their regions, by cycle; the counters of all links; events; and the packets that wait
-/// for each other, if there are any.
+/// The notices for nodes that stand in their regions, by cycle; the counters of all links; events;
+/// and the packets that wait for each other, if there are any.
 type InRegions = (Vec<(Cycle, String)>, Vec<LinkCounters>, u64, Option<String>);
 
 /// See [`InRegions`].
@@ -99,8 +99,8 @@ fn heard_in_regions(config: Config, traffic: &[(Cycle, PacketSpec)]) -> InRegion
 proptest! {
     #![proptest_config(ProptestConfig { cases: many().cases / 8, ..many() })]
 
-    /// Nodes that run on the threads of their regions receive the same, though regions execute several cycles between two
-    /// meetings.
+    /// Nodes that run on the threads of their regions receive the same, though regions execute
+    /// several cycles between two meetings.
     #[test]
     fn windows_change_nothing(
         case in prop_oneof![5 => large_case(), 1 => rivals()],

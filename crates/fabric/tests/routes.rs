@@ -1,4 +1,5 @@
-//! Forwarding tables from outside: a Slim Fly's ways, channel classes and deadlocks, and tables that do not fit a graph.
+//! Forwarding tables from outside: a Slim Fly's ways, channel classes and deadlocks, and tables
+//! that do not fit a graph.
 
 use crate::common;
 
@@ -10,8 +11,8 @@ use fabric::topology::graph::{Entry, Plan, Routes, Target};
 use fabric::topology::{End, Forwarding, Header, Routing};
 use fabric::{Graph, Place, find_cycle};
 
-/// The smallest regular Slim Fly (Besta and Hoefler, 2014): q = 5, the Hoffman-Singleton graph with 50 switches and 7 links
-/// each; any two switches are at most two links apart.
+/// The smallest regular Slim Fly (Besta and Hoefler, 2014): q = 5, the Hoffman-Singleton graph with
+/// 50 switches and 7 links each; any two switches are at most two links apart.
 fn slim_fly() -> Plan {
     const Q: u32 = 5;
     let switch = |half: u32, x: u32, y: u32| half * Q * Q + x % Q * Q + y % Q;
@@ -50,7 +51,8 @@ fn minimal_ways_of_a_slim_fly() {
     for ascent in ASCENTS {
         assert_eq!(check_ways(&Forwarding::new(&slim_fly, ascent)), 4);
     }
-    // Over the links of both nodes, and two between switches: all ways in a Moore graph are the only ones.
+    // Over the links of both nodes, and two between switches: all ways in a Moore graph are the
+    // only ones.
     let routing = Forwarding::new(&slim_fly, ASCENTS[0]);
     let links = |to: u32| routing.path_of(Place::new(0), Place::new(to), 0).len() as u64;
     let neighbours = (1..50).filter(|&to| links(to) == 3).count();
@@ -58,8 +60,8 @@ fn minimal_ways_of_a_slim_fly() {
     check_packet_alone(slim_fly.clone(), &[3, 5], |to| 2 * 3 + 5 * (links(to) - 2));
 }
 
-/// A node's entry stands above the entry of its switch, and a switch without such an entry sends the packets of its nodes
-/// alike.
+/// A node's entry stands above the entry of its switch, and a switch without such an entry sends
+/// the packets of its nodes alike.
 #[test]
 fn entries_of_nodes_and_switches() {
     let square = ring(4, 2); // nodes 4 and 5 are at switch 2, opposite switch 0
@@ -106,8 +108,9 @@ fn plans_choose_among_neighbours() {
     assert_eq!(around, Some(plans[1]));
 }
 
-/// A packet takes the class with its link count between switches, and the last class on further links; to its node it takes
-/// any. With fewer classes than links packets may wait for each other, with as many they may not.
+/// A packet takes the class with its link count between switches, and the last class on further
+/// links; to its node it takes any. With fewer classes than links packets may wait for each other,
+/// with as many they may not.
 #[test]
 fn hop_classes() {
     for (classes, expected) in [(1, [None; 4]), (3, [0, 1, 2, 2].map(Some))] {
@@ -169,7 +172,8 @@ fn tables_that_do_not_fit() {
     };
     let cases: [Misfit; 6] = [
         (
-            "switch s0 has no cable to switch s2, the next switch for node 2: name one of its neighbours, switch s3, switch s1",
+            "switch s0 has no cable to switch s2, the next switch for node 2: name one of its \
+            neighbours, switch s3, switch s1",
             &|routes| routes.entries.push(entry(0, Target::Node(2), &[1, 2])),
             "routes.12".into(),
         ),
@@ -179,17 +183,20 @@ fn tables_that_do_not_fit() {
             "routes.12".into(),
         ),
         (
-            "node 2 is at switch s2 itself, and packets leave there to their nodes: remove the line",
+            "node 2 is at switch s2 itself, and packets leave there to their nodes: remove the \
+            line",
             &|routes| routes.entries.push(entry(2, Target::Node(2), &[3])),
             "routes.12".into(),
         ),
         (
-            "switch s2 has no entry for switch s0: add a line with switch s2, switch s0 and the next switches",
+            "switch s2 has no entry for switch s0: add a line with switch s2, switch s0 and the \
+            next switches",
             &|routes| drop(routes.entries.remove(number(2, 0))),
             "routes".into(),
         ),
         (
-            "packets to switch s0 return to switch s2, by switch s2 -> switch s1 -> switch s2: let one of these entries lead nearer",
+            "packets to switch s0 return to switch s2, by switch s2 -> switch s1 -> switch s2: let \
+            one of these entries lead nearer",
             &|routes| routes.entries[number(1, 0)].next = vec![2],
             format!("routes.{}", number(2, 0)),
         ),
@@ -232,7 +239,8 @@ fn only_switches_on_a_way_need_entries() {
     let error = Graph::new(&with(row, routes), 2).expect_err("a gap");
     assert_eq!(
         error.message,
-        "switch s1 has no entry for switch s2, and packets from switch s0 come there: add a line with switch s1, switch s2 and the next switches"
+        "switch s1 has no entry for switch s2, and packets from switch s0 come there: add a line \
+        with switch s1, switch s2 and the next switches"
     );
     let long = plan(70, 1, (1..70).map(|at| (at - 1, at)));
     let routes = shortest(&long, false, |_, _, _| true);

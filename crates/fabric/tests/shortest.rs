@@ -1,4 +1,5 @@
-//! Shortest ways in graphs, and ways through random leaves: closed forms, channel layers, deadlocks.
+//! Shortest ways in graphs, and ways through random leaves: closed forms, channel layers,
+//! deadlocks.
 
 use crate::common;
 
@@ -81,8 +82,9 @@ fn graphs_of_one_layer() {
     check(&clos, 1);
 }
 
-/// A ring with more than three switches has a cycle in each direction, which a second layer ends. Packets go by either side to
-/// the switch opposite. A mesh needs a layer for each way round a square.
+/// A ring with more than three switches has a cycle in each direction, which a second layer ends.
+/// Packets go by either side to the switch opposite. A mesh needs a layer for each way round a
+/// square.
 #[test]
 fn graphs_of_two_layers() {
     for switches in [4, 5, 6, 9, 12] {
@@ -111,7 +113,8 @@ fn layers_of_pairs_are_fewer() {
     assert_eq!(torus.layers(), &Layers::Links(6));
 }
 
-/// A packet takes another class on each link where layers are by links; where they are by pairs it keeps its class.
+/// A packet takes another class on each link where layers are by links; where they are by pairs it
+/// keeps its class.
 #[test]
 fn classes_of_a_way() {
     let classes = |graph: &Graph, to: u32, plan: u32| {
@@ -235,7 +238,8 @@ fn accepted(graph: &Graph) -> f64 {
     uniform_share(config, 200, [3, 6])
 }
 
-/// Minimal ways in low-diameter graphs accept nearly all uniform traffic, up*/down* ways in the same graph a fraction.
+/// Minimal ways in low-diameter graphs accept nearly all uniform traffic, up*/down* ways in the
+/// same graph a fraction.
 #[test]
 fn accepted_uniform_traffic() {
     let jellyfish = Family::Jellyfish {

@@ -29,7 +29,8 @@ fn tallied(case: &Case) -> (Shares, Vec<LinkCounters>) {
     (shares.collect(), bench.counters())
 }
 
-/// A packet counts on each link on its way, to its own group and with all its flits. Packets before the tally do not count.
+/// A packet counts on each link on its way, to its own group and with all its flits. Packets before
+/// the tally do not count.
 #[test]
 fn a_packet_counts_on_its_way() {
     let tree = FatTree::quaternary(2).expect("16 nodes");
@@ -58,7 +59,8 @@ fn a_packet_counts_on_its_way() {
 proptest! {
     #![proptest_config(many())]
 
-    /// On random machines without faults the groups add up to each link's counters, and both movers agree.
+    /// On random machines without faults the groups add up to each link's counters, and both movers
+    /// agree.
     #[test]
     fn groups_add_up_to_the_counters(case in any_case()) {
         let of = |engine| {

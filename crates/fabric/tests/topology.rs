@@ -19,8 +19,8 @@ fn closed_forms_of_k_ary_n_trees() {
             assert_eq!(tree.down_links(level), k);
             assert_eq!(tree.up_links(level), if level < n { k } else { 0 });
         }
-        // Of the k^n destinations, k share the first switch (the source among them), and k^l - k^(l-1) are 2 l links
-        // away for each further level l.
+        // Of the k^n destinations, k share the first switch (the source among them), and k^l -
+        // k^(l-1) are 2 l links away for each further level l.
         for source in [0, nodes / 3, nodes - 1] {
             let mut at_distance = vec![0; n + 1];
             for destination in 0..nodes {
@@ -57,8 +57,9 @@ fn qsnet_of_64_nodes() {
     );
 }
 
-/// Host `h`'s adapter `k` is at leaf `k` in the host's pod: a permutation of the positions, and all else as in the plain tree.
-/// Two links join adapters on one rail in a pod, four those in one host if a switch joins the pod's leaves.
+/// Host `h`'s adapter `k` is at leaf `k` in the host's pod: a permutation of the positions, and all
+/// else as in the plain tree. Two links join adapters on one rail in a pod, four those in one host
+/// if a switch joins the pod's leaves.
 #[test]
 fn rail_optimised_trees() {
     for (down, up, adapters) in [
@@ -164,7 +165,8 @@ fn reduced() {
     assert_eq!(tree.bisection(), 16);
 }
 
-/// `QsNET`'s top level with all eight links per switch used: half the switches, all links (petrini2003 s5.4).
+/// `QsNET`'s top level with all eight links per switch used: half the switches, all links
+/// (petrini2003 s5.4).
 #[test]
 fn halved_top_level() {
     let full = FatTree::quaternary(3).expect("within bounds");
@@ -178,7 +180,8 @@ fn halved_top_level() {
     assert_eq!((tree.children(2), tree.down_links(2)), (4, 4));
     assert_eq!(tree.links(), full.links());
     assert_eq!(tree.bisection(), full.bisection());
-    // The last switch on the second level: two links to the last ports at each of the last two at the top.
+    // The last switch on the second level: two links to the last ports at each of the last two at
+    // the top.
     let switch = SwitchId::new(16 + 15);
     let ends = (4..8).map(|port| tree.ends(tree.output(switch, port)).1);
     let top = |number: u32, port| End::Switch {
@@ -193,8 +196,8 @@ fn errors_name_what_is_wrong() {
     let error = |down: &[u32], up: &[u32], nodes| {
         FatTree::new(down, up, nodes).expect_err("not a tree that is allowed")
     };
-    // One node, but 2^10 switches above each switch, three times over; and 2^16 one-node first-level switches, each with 2^10
-    // up-links, then one up-link each.
+    // One node, but 2^10 switches above each switch, three times over; and 2^16 one-node
+    // first-level switches, each with 2^10 up-links, then one up-link each.
     for (found, says) in [
         (
             error(&[], &[], 1),
@@ -252,19 +255,22 @@ fn errors_name_what_is_wrong_with_parallel_links() {
             &[4, 4, 4][..],
             &[4, 4][..],
             &[2][..],
-            "parallel: a tree of 3 levels has 2 entries of parallel links, one for each level but the top, not 1",
+            "parallel: a tree of 3 levels has 2 entries of parallel links, one for each level but \
+            the top, not 1",
         ),
         (
             &[4, 4],
             &[4],
             &[3],
-            "parallel.0: the switches of level 1 have 4 up-links, which is no multiple of 3 parallel links to each parent",
+            "parallel.0: the switches of level 1 have 4 up-links, which is no multiple of 3 \
+            parallel links to each parent",
         ),
         (
             &[1, 600],
             &[2],
             &[2],
-            "parallel.0: 2 parallel links to each of 600 children are too many; a switch of level 2 may have 1024 down-links",
+            "parallel.0: 2 parallel links to each of 600 children are too many; a switch of level \
+            2 may have 1024 down-links",
         ),
     ] {
         let found = FatTree::with_parallel_links(down, up, parallel, 1)

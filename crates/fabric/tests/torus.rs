@@ -23,8 +23,9 @@ fn torus(sizes: &[u32]) -> Torus {
     Torus::new(sizes, sizes.iter().product(), true).expect("within bounds")
 }
 
-/// The sizes multiply to the node count; each has two own links and two for each dimension. In a ring of `k` the average
-/// distance, 0 to itself included, is `k / 4`, or `(k^2 - 1) / 4 k` if `k` is odd; the greatest is `k / 2`, rounded down.
+/// The sizes multiply to the node count; each has two own links and two for each dimension. In a
+/// ring of `k` the average distance, 0 to itself included, is `k / 4`, or `(k^2 - 1) / 4 k` if `k`
+/// is odd; the greatest is `k / 2`, rounded down.
 #[test]
 fn closed_forms() {
     for sizes in SIZES {
@@ -67,7 +68,8 @@ fn ways() {
     assert_eq!(torus.way(torus.injection(Place::new(7))), "from the nodes");
 }
 
-/// A cut across the longest rings, if they are even, cuts each ring at two places. Counted link by link.
+/// A cut across the longest rings, if they are even, cuts each ring at two places. Counted link by
+/// link.
 #[test]
 fn bisection() {
     for (sizes, links) in [
@@ -127,7 +129,8 @@ fn every_link_has_two_ends() {
     }
 }
 
-/// Each route has as many links as the distance, dimension after dimension, and ends at its destination.
+/// Each route has as many links as the distance, dimension after dimension, and ends at its
+/// destination.
 #[test]
 fn routes_are_shortest_and_in_order() {
     for sizes in SIZES {
@@ -182,7 +185,8 @@ fn errors_say_what_is_wrong() {
     assert!(torus(&[4]).with_rails(0).is_err());
 }
 
-/// There is no cycle in a tree or with datelines; without datelines, each ring with five or more has one.
+/// There is no cycle in a tree or with datelines; without datelines, each ring with five or more
+/// has one.
 #[test]
 fn only_datelines_break_the_cycles() {
     let tree = FatTree::quaternary(2).expect("16 nodes");
@@ -213,7 +217,8 @@ fn round_the_ring() -> Vec<(Cycle, PacketSpec)> {
     named(&packets.collect::<Vec<_>>())
 }
 
-/// Without datelines all packets wait for each other, and the report names the ring; with datelines all packets arrive.
+/// Without datelines all packets wait for each other, and the report names the ring; with datelines
+/// all packets arrive.
 #[test]
 fn a_ring_deadlocks_without_datelines() {
     for engine in [Engine::Flit, Engine::Worm] {
@@ -241,7 +246,8 @@ fn a_ring_deadlocks_without_datelines() {
     }
 }
 
-/// A packet alone takes the header delays of its links, level by level, and one cycle for each further flit.
+/// A packet alone takes the header delays of its links, level by level, and one cycle for each
+/// further flit.
 #[test]
 fn a_packet_alone() {
     for engine in [Engine::Flit, Engine::Worm] {

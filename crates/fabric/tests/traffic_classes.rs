@@ -13,8 +13,9 @@ use fabric::{
 
 const ENGINES: [Engine; 2] = [Engine::Worm, Engine::Flit];
 
-/// A class with packets that wait for their acknowledgements holds all its channels and moves no flits. A packet in the other
-/// class goes as if alone over the same links, `2 D + L - 1` cycles; without classes it waits till a circuit is closed.
+/// A class with packets that wait for their acknowledgements holds all its channels and moves no
+/// flits. A packet in the other class goes as if alone over the same links, `2 D + L - 1` cycles;
+/// without classes it waits till a circuit is closed.
 #[test]
 fn held_circuits_hold_up_their_own_class_only() {
     let (delay, turnaround) = (3, 1000);
@@ -36,7 +37,8 @@ fn held_circuits_hold_up_their_own_class_only() {
     }
 }
 
-/// With one packet in flight for each class, the packet in the second class does not wait for the acknowledgement in the first.
+/// With one packet in flight for each class, the packet in the second class does not wait for the
+/// acknowledgement in the first.
 #[test]
 fn each_class_has_a_window_of_its_own() {
     for (engine, circuit) in ENGINES
@@ -84,8 +86,8 @@ fn networks() -> Vec<(Topology, u32)> {
     ]
 }
 
-/// Class 0 packets from all nodes to node 0, more than its link can take; and now and then a high-priority packet in another
-/// class, between two other nodes, every `pause` cycles.
+/// Class 0 packets from all nodes to node 0, more than its link can take; and now and then a
+/// high-priority packet in another class, between two other nodes, every `pause` cycles.
 fn crowd(nodes: u32, class: u8, pause: Cycle) -> Vec<(Cycle, PacketSpec)> {
     let crowd = (0..12 * nodes).map(|number| {
         let flits = 10 + number * 7 % 30;
@@ -99,9 +101,10 @@ fn crowd(nodes: u32, class: u8, pause: Cycle) -> Vec<(Cycle, PacketSpec)> {
     named(&crowd.chain(others).collect::<Vec<_>>())
 }
 
-/// A hot spot saturates class 0: its packets fill the link trees that lead to node 0. High-priority packets in class 1, one at
-/// a time, cross the same links as fast as in an empty network, `D` for each link and one cycle for each further flit: in any
-/// network, with any routing, circuits and buffers. Without classes they wait for channels.
+/// A hot spot saturates class 0: its packets fill the link trees that lead to node 0. High-priority
+/// packets in class 1, one at a time, cross the same links as fast as in an empty network, `D` for
+/// each link and one cycle for each further flit: in any network, with any routing, circuits and
+/// buffers. Without classes they wait for channels.
 #[test]
 fn a_saturated_class_leaves_the_other_at_its_zero_load_latency() {
     let (delay, flits) = (5, 20);
@@ -146,9 +149,9 @@ fn a_saturated_class_leaves_the_other_at_its_zero_load_latency() {
     }
 }
 
-/// Without priorities, the oldest packet goes first, in any class. A class with one channel on each link sends a stream of
-/// 60-flit packets, one every `D + L + 1` cycles. A packet in the other class, whenever it is offered, waits only for the rest
-/// of the one worm that was injected before.
+/// Without priorities, the oldest packet goes first, in any class. A class with one channel on each
+/// link sends a stream of 60-flit packets, one every `D + L + 1` cycles. A packet in the other
+/// class, whenever it is offered, waits only for the rest of the one worm that was injected before.
 #[test]
 fn the_older_worm_of_another_class_goes_first() {
     let (delay, long, short) = (3, 60, 10);
@@ -177,8 +180,8 @@ fn the_older_worm_of_another_class_goes_first() {
     }
 }
 
-/// Channels that are served in turns share a link flit by flit, in any classes: beside a worm without end a packet in another
-/// class takes every second cycle, from the cycle of its offer on.
+/// Channels that are served in turns share a link flit by flit, in any classes: beside a worm
+/// without end a packet in another class takes every second cycle, from the cycle of its offer on.
 #[test]
 fn classes_take_turns_where_channels_do() {
     let (delay, flits) = (3, 10);
@@ -200,8 +203,8 @@ fn classes_take_turns_where_channels_do() {
     }
 }
 
-/// A link's classes may have different channel counts, the first ones one more: three channels give a stream in the first class
-/// two credits, and a stream in the second class one.
+/// A link's classes may have different channel counts, the first ones one more: three channels give
+/// a stream in the first class two credits, and a stream in the second class one.
 #[test]
 fn the_first_classes_have_the_odd_channels() {
     let (delay, flits) = (20, 10);

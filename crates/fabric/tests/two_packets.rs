@@ -1,5 +1,6 @@
-//! Two packets on paper: with the same destination, the same source, an up-link that both need, or ways that only cross; with
-//! every start offset, to the cycle. Buffers never fill, and ages count every cycle.
+//! Two packets on paper: with the same destination, the same source, an up-link that both need, or
+//! ways that only cross; with every start offset, to the cycle. Buffers never fill, and ages count
+//! every cycle.
 
 use crate::common;
 
@@ -13,8 +14,8 @@ const TURNAROUND: Cycle = 5;
 /// The cycle in which each packet is offered.
 type Pair = [(Cycle, PacketSpec); 2];
 
-/// The order among headers that come to a link in the same cycle: the older first, then the lower switch port. At an adapter,
-/// which has no port, the packet that was offered first.
+/// The order among headers that come to a link in the same cycle: the older first, then the lower
+/// switch port. At an adapter, which has no port, the packet that was offered first.
 fn standing(config: &Config, passage: &Passage, place: usize, start: Cycle) -> (Cycle, Cycle, u32) {
     let port = match place {
         0 => 0,
@@ -28,8 +29,8 @@ fn standing(config: &Config, passage: &Passage, place: usize, start: Cycle) -> (
 
 /// The packet that goes as if alone.
 ///
-/// On a link with one channel, the packet with the first header. With two channels both packets get one immediately, and the
-/// older packet goes first: the earlier injection, then the lower source.
+/// On a link with one channel, the packet with the first header. With two channels both packets get
+/// one immediately, and the older packet goes first: the earlier injection, then the lower source.
 fn leader(config: &Config, pair: &Pair, alone: &[Passage; 2]) -> usize {
     let [(a, first), (b, second)] = *pair;
     if config.channels > 1 {
@@ -51,8 +52,8 @@ fn leader(config: &Config, pair: &Pair, alone: &[Passage; 2]) -> usize {
 
 /// Both passages, and when each packet is injected.
 ///
-/// On a common link with one channel the other packet waits until the channel is free; with two channels its flits take the
-/// cycles that the first packet leaves.
+/// On a common link with one channel the other packet waits until the channel is free; with two
+/// channels its flits take the cycles that the first packet leaves.
 fn expected(config: &Config, pair: &Pair) -> [(Passage, Cycle); 2] {
     let alone = pair.map(|(start, spec)| Passage::alone(config, start, &spec));
     let leads = leader(config, pair, &alone);
@@ -96,8 +97,9 @@ fn check(config: &Config, pair: &Pair) {
     }
 }
 
-/// Node 1 and any other, to all destinations, with lengths 9 and 6 flits, and starts up to 40 cycles apart: the later packet
-/// arrives before, while and after it passes, and while its channels are held.
+/// Node 1 and any other, to all destinations, with lengths 9 and 6 flits, and starts up to 40
+/// cycles apart: the later packet arrives before, while and after it passes, and while its channels
+/// are held.
 fn check_all(down: &[u32], up: &[u32], delays: &[u32]) {
     let nodes: u32 = down.iter().product();
     let tree = FatTree::new(down, up, nodes).expect("within bounds");
@@ -143,7 +145,8 @@ fn two_packets_of_a_full_tree() {
     check_all(&[2, 2], &[2], &[4, 1]);
 }
 
-/// Three levels, the middle one the slowest: a header comes to a link before the other packet's tail has left it.
+/// Three levels, the middle one the slowest: a header comes to a link before the other packet's
+/// tail has left it.
 #[test]
 fn two_packets_of_three_levels() {
     check_all(&[1, 2, 2], &[2, 1], &[2, 7, 3]);

@@ -1,4 +1,5 @@
-//! Uniform traffic on graphs: way lengths and link loads, against ways followed one by one, and against the simulator.
+//! Uniform traffic on graphs: way lengths and link loads, against ways followed one by one, and
+//! against the simulator.
 
 use crate::common;
 
@@ -10,7 +11,8 @@ use kernel::random::Stream;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 
-/// The cables in the `SlimFly` network with 50 switches and diameter 2: the graph by `McKay`, Miller and Siran for q = 5.
+/// The cables in the `SlimFly` network with 50 switches and diameter 2: the graph by `McKay`,
+/// Miller and Siran for q = 5.
 fn slim_fly_cables() -> Vec<(u32, u32)> {
     let at = |side: u32, x: u32, y: u32| side * 25 + x % 5 * 5 + y % 5;
     let mut cables = Vec::new();
@@ -94,8 +96,8 @@ fn closed_forms() {
     assert!(near(used.busiest, 5.0 * 20.0 / 24.0), "{used:?}");
     // Among 5 x 4 switch pairs, those between two leaves are two links apart.
     assert!(near(used.links, (8.0 + 2.0 * 12.0) / 20.0), "{used:?}");
-    // A four-switch ring: on shortest ways two switches are 1, 1 and 2 links apart; the way between the neighbours of the
-    // root's opposite is no longer, as the opposite is below both.
+    // A four-switch ring: on shortest ways two switches are 1, 1 and 2 links apart; the way between
+    // the neighbours of the root's opposite is no longer, as the opposite is below both.
     let ring = graph(&ring(4, 1));
     assert!(near(ring.detours().shortest.links, 4.0 / 3.0));
     assert!(near(ring.detours().shortest.busiest, 2.0 / 3.0));
@@ -108,7 +110,8 @@ fn closed_forms() {
     assert_eq!((alone.links, alone.accepted()), (0.0, 1.0));
 }
 
-/// Where a choice is among equally many links everywhere, plans share the ways evenly, and loads are equal; lengths always are.
+/// Where a choice is among equally many links everywhere, plans share the ways evenly, and loads
+/// are equal; lengths always are.
 #[test]
 fn ways_followed_one_by_one_agree() {
     for graph in [
@@ -132,8 +135,8 @@ fn ways_followed_one_by_one_agree() {
     );
 }
 
-/// By leaf and link, the load by the packets to the leaf's nodes, if each node sends at rate 1. `ways` has the links between
-/// the nodes of two switches, for each packet choice.
+/// By leaf and link, the load by the packets to the leaf's nodes, if each node sends at rate 1.
+/// `ways` has the links between the nodes of two switches, for each packet choice.
 fn loads_by_leaf(
     leaves: u32,
     terminals: u32,
@@ -154,10 +157,12 @@ fn loads_by_leaf(
     loads
 }
 
-/// Links and load by a sample, as shares of those by all leaves: the ranges over `DRAWS` random samples.
+/// Links and load by a sample, as shares of those by all leaves: the ranges over `DRAWS` random
+/// samples.
 ///
-/// The largest of estimated loads is above the largest load more often than below, and both bounds contain this bias. The library's
-/// sample is as good as a random one, which is outside such a range with a probability of `2 / (DRAWS + 1)`, 0.2%.
+/// The largest of estimated loads is above the largest load more often than below, and both bounds
+/// contain this bias. The library's sample is as good as a random one, which is outside such a
+/// range with a probability of `2 / (DRAWS + 1)`, 0.2%.
 fn spread(loads: &[BTreeMap<u32, f64>], sample: usize) -> [RangeInclusive<f64>; 2] {
     const DRAWS: usize = 999;
     let busiest = |leaves: &[usize], load: fn([f64; 2]) -> f64| {
@@ -234,7 +239,8 @@ fn samples_are_near_the_whole() {
         assert!(links.contains(&ratios[0]), "{} {links:?}", ratios[0]);
         assert!(busiest.contains(&ratios[1]), "{} {busiest:?}", ratios[1]);
     }
-    // A link outside the sample carries 4 / 401 for each of the 200 other switches, and each half has 16.
+    // A link outside the sample carries 4 / 401 for each of the 200 other switches, and each half
+    // has 16.
     let tree = star(200, 2).detours_within(0);
     assert!(equal(tree.used, tree.shortest), "{tree:?}");
     assert!(near(tree.used.busiest, 201.0 * 4.0 / 401.0), "{tree:?}");
@@ -252,7 +258,8 @@ fn simulated(graph: &Graph) -> f64 {
     uniform_share(config, 150, [4, 7])
 }
 
-/// The bound holds, and is near where up*/down* routing has one hot spot. Elsewhere packets that wait hold up others.
+/// The bound holds, and is near where up*/down* routing has one hot spot. Elsewhere packets that
+/// wait hold up others.
 #[test]
 fn the_bound_is_near_the_simulation() {
     for (graph, least) in [

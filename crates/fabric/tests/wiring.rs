@@ -1,4 +1,5 @@
-//! Any tree's wiring: links, routes, distances and bisection against searches that do not use its symmetry.
+//! Any tree's wiring: links, routes, distances and bisection against searches that do not use its
+//! symmetry.
 
 use crate::common;
 
@@ -10,7 +11,8 @@ use proptest::sample::select;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// Arities of `1..=5` on up to four levels, with more or fewer links up than down, all or some to the same parent.
+/// Arities of `1..=5` on up to four levels, with more or fewer links up than down, all or some to
+/// the same parent.
 fn any_tree() -> impl Strategy<Value = FatTree> {
     let up = (1_u32..=5).prop_flat_map(|up| {
         let divisors: Vec<u32> = (1..=up).filter(|&part| up % part == 0).collect();
@@ -125,9 +127,10 @@ proptest! {
         }
     }
 
-    /// A broadcast climbs by one link a level to the lowest switch that covers its range and its source. From there it reaches
-    /// exactly the nodes in the range, each once, by links that begin where other links on the route end. Serialised, each
-    /// switch in the tree has one way in for all broadcasts.
+    /// A broadcast climbs by one link a level to the lowest switch that covers its range and its
+    /// source. From there it reaches exactly the nodes in the range, each once, by links that begin
+    /// where other links on the route end. Serialised, each switch in the tree has one way in for
+    /// all broadcasts.
     #[test]
     fn a_broadcast_reaches_its_range(
         tree in any_tree(),
@@ -222,7 +225,8 @@ proptest! {
         }
     }
 
-    /// The greatest flow between the halves of the positions, found without using the tree's symmetry.
+    /// The greatest flow between the halves of the positions, found without using the tree's
+    /// symmetry.
     #[test]
     fn bisection_is_the_greatest_flow(tree in any_tree()) {
         prop_assume!(tree.children(tree.levels()) % 2 == 0 && tree.links() < 1500);
@@ -237,9 +241,10 @@ fn inner_links(routing: &Climb, source: Place, node: Place) -> Vec<LinkId> {
     path[1..path.len() - 1].to_vec()
 }
 
-/// Destination modulo: in a k-ary n-tree each link down carries the packets to one node, from all sources, and no two packets
-/// share a link if each node sends to the node that is a fixed number ahead (Zahavi, 2010). The same digit on each level, as in
-/// Elan3 tables, has neither property on three levels.
+/// Destination modulo: in a k-ary n-tree each link down carries the packets to one node, from all
+/// sources, and no two packets share a link if each node sends to the node that is a fixed number
+/// ahead (Zahavi, 2010). The same digit on each level, as in Elan3 tables, has neither property on
+/// three levels.
 #[test]
 fn destination_modulo_shares_out_the_nodes() {
     for (k, n) in [(2, 2), (4, 2), (2, 3), (3, 3), (2, 4), (4, 3)] {
@@ -282,8 +287,8 @@ fn destination_modulo_spreads_over_parents_first() {
     assert_eq!([0, 1, 2, 3].map(up), [0, 2, 1, 3].map(Tag::Up));
 }
 
-/// A flow hash: each node pair has one way; all pairs together load each up-link on a level by chance, within five standard
-/// deviations of a fair share.
+/// A flow hash: each node pair has one way; all pairs together load each up-link on a level by
+/// chance, within five standard deviations of a fair share.
 #[test]
 fn a_hash_of_the_flow_spreads_pairs() {
     let tree = FatTree::k_ary(4, 3).expect("within bounds");
@@ -302,7 +307,8 @@ fn a_hash_of_the_flow_spreads_pairs() {
         let loads: Vec<u32> = ups
             .map(|link| pairs.get(&link).copied().unwrap_or(0))
             .collect();
-        // From each node at a level-1 switch to 60 others, and from the 16 below a level-2 switch to 48 others.
+        // From each node at a level-1 switch to 60 others, and from the 16 below a level-2 switch
+        // to 48 others.
         let fair = if level == 1 { 60 } else { 48 };
         let spread = 5.0 * (f64::from(fair) * 0.75).sqrt();
         assert!(

@@ -1,13 +1,14 @@
-//! Rates that can be worked out on paper: small buffers, tokens, a shared adapter. `L` is a packet's length in flits, `D` a
-//! hop's delay in cycles.
+//! Rates that can be worked out on paper: small buffers, tokens, a shared adapter. `L` is a
+//! packet's length in flits, `D` a hop's delay in cycles.
 
 use crate::common;
 
 use common::{Bench, one_switch, packet, records};
 use fabric::{Circuit, Config, Cycle, Place};
 
-/// Two flits of buffer and `D = 3`: a flit sent at `t` leaves the buffer at `t + 3`, its place is free at `t + 4`. The
-/// older packet therefore sends at 0 1, 4 5, 8 9, and the younger one takes the gaps: 2 3, 6 7, 10 11.
+/// Two flits of buffer and `D = 3`: a flit sent at `t` leaves the buffer at `t + 3`, its place is
+/// free at `t + 4`. The older packet therefore sends at 0 1, 4 5, 8 9, and the younger one takes
+/// the gaps: 2 3, 6 7, 10 11.
 #[test]
 fn the_younger_packet_takes_the_gaps() {
     let config = Config {
@@ -32,8 +33,9 @@ fn stream(config: &Config, turnaround: Cycle, packets: u64, pairs: &[(u32, u32)]
         .collect()
 }
 
-/// One channel, one packet in flight: the next packet is injected when the EOP has passed the adapter's link, one cycle after
-/// the acknowledgement; with tokens the EOP takes the link in that cycle and the packet follows in the next.
+/// One channel, one packet in flight: the next packet is injected when the EOP has passed the
+/// adapter's link, one cycle after the acknowledgement; with tokens the EOP takes the link in that
+/// cycle and the packet follows in the next.
 #[test]
 fn tokens_between_lone_packets() {
     let mut config = Config {
@@ -41,7 +43,8 @@ fn tokens_between_lone_packets() {
         packets_in_flight: 1,
         ..one_switch(3)
     };
-    // Delivered after 2 D + L - 1 = 55 cycles, acknowledged 5 + 2 D = 11 later, free one cycle later.
+    // Delivered after 2 D + L - 1 = 55 cycles, acknowledged 5 + 2 D = 11 later, free one cycle
+    // later.
     let starts: Vec<_> = (0..20).map(|number| number * 67).collect();
     assert_eq!(stream(&config, 5, 20, &[(0, 1)]), starts);
     config.tokens = true;
@@ -50,9 +53,10 @@ fn tokens_between_lone_packets() {
     assert_eq!(stream(&config, 5, 20, &[(0, 1)]), starts);
 }
 
-/// Two channels, two packets in flight: the link never rests. Each packet is acknowledged while the next packet is on the link,
-/// and its EOP precedes the packet after that. Traffic one way takes `L + 1` cycles a packet; if the other node sends as much,
-/// acknowledgements take another slot: `L + 2`.
+/// Two channels, two packets in flight: the link never rests. Each packet is acknowledged while the
+/// next packet is on the link, and its EOP precedes the packet after that. Traffic one way takes
+/// `L + 1` cycles a packet; if the other node sends as much, acknowledgements take another slot:
+/// `L + 2`.
 #[test]
 fn tokens_in_a_steady_stream() {
     let mut config = one_switch(3);

@@ -1,6 +1,7 @@
-//! libfabric's binary interface, as far as MPI libraries use it from a provider: types laid out as in its C headers
-//! (`rdma/fabric.h`, `fi_atomic.h`, `fi_domain.h`, `fi_endpoint.h`, `fi_tagged.h`, `fi_rma.h`, `fi_eq.h`, `fi_cm.h`,
-//! `providers/fi_prov.h`), and constants by their names in these headers.
+//! libfabric's binary interface, as far as MPI libraries use it from a provider: types laid out as
+//! in its C headers (`rdma/fabric.h`, `fi_atomic.h`, `fi_domain.h`, `fi_endpoint.h`, `fi_tagged.h`,
+//! `fi_rma.h`, `fi_eq.h`, `fi_cm.h`, `providers/fi_prov.h`), and constants by their names in these
+//! headers.
 //!
 //! | module | has |
 //! |---|---|
@@ -9,8 +10,9 @@
 //! | [`objects`], [`fid`] | the objects that a program opens, and their function tables |
 //! | [`entries`] | messages, completions, attributes: the functions' inputs and outputs |
 //!
-//! Newer versions lengthen the tables at their end. Each table bears its own size, so a program built for a newer
-//! version sees which functions there are. Pointers that the provider only hands through or keeps are [`Pointer`]es.
+//! Newer versions lengthen the tables at their end. Each table bears its own size, so a program
+//! built for a newer version sees which functions there are. Pointers that the provider only hands
+//! through or keeps are [`Pointer`]es.
 
 pub mod constants;
 pub mod entries;
@@ -28,7 +30,8 @@ pub extern "C" fn not_there() -> isize {
     -(FI_ENOSYS as isize)
 }
 
-/// The table entry for a missing function. It ignores its arguments; all functions return an integer.
+/// The table entry for a missing function. It ignores its arguments; all functions return an
+/// integer.
 pub type UnusedEntry = Option<extern "C" fn() -> isize>;
 
 /// See [`not_there`].

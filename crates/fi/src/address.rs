@@ -1,6 +1,6 @@
-//! Rank addresses, as MPI libraries exchange them: a short text with a fixed length, `elanite-0000042` and a zero byte.
-//! And address vectors: tables with the ranks that a program has inserted by address, by the numbers that the program
-//! got for them.
+//! Rank addresses, as MPI libraries exchange them: a short text with a fixed length,
+//! `elanite-0000042` and a zero byte. And address vectors: tables with the ranks that a program has
+//! inserted by address, by the numbers that the program got for them.
 
 use crate::abi::FI_ADDR_NOTAVAIL;
 

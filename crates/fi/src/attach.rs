@@ -1,5 +1,5 @@
-//! This process becomes a rank in the simulation: it attaches to the simulator, and notifies the modules that watch
-//! over clocks, calls and the process manager.
+//! This process becomes a rank in the simulation: it attaches to the simulator, and notifies the
+//! modules that watch over clocks, calls and the process manager.
 
 #![allow(unsafe_code)] // the environment, and a C function
 
@@ -9,8 +9,8 @@ use link::{LinkError, StrayReason};
 use rank::session::{self, Session};
 use rank::thread;
 
-/// MPI has been initialised in this process without a part in the run. The simulator ends the run, and with it this
-/// process.
+/// MPI has been initialised in this process without a part in the run. The simulator ends the run,
+/// and with it this process.
 pub fn strays(why: StrayReason) {
     let Some((_, starter)) = node::starter() else {
         return;
@@ -26,7 +26,8 @@ pub fn strays(why: StrayReason) {
 /// Makes this process the rank that its environment names.
 ///
 /// # Errors
-/// If the environment names no rank, or the simulator does not take the rank; the error is a text for people.
+/// If the environment names no rank, or the simulator does not take the rank; the error is a text
+/// for people.
 pub fn join() -> Result<(), String> {
     let path = std::env::var(link::PATH_VARIABLE)
         .map_err(|_| format!("{} is not set", link::PATH_VARIABLE))?;
@@ -52,7 +53,8 @@ pub fn attach(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
     manager::attached();
     // SAFETY: the handler only writes a few words.
     unsafe { libc::atexit(exits) };
-    // The starter of this process watches over it; without a starter, this process would never be ended.
+    // The starter of this process watches over it; without a starter, this process would never be
+    // ended.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     Ok(session)
 }
@@ -63,7 +65,8 @@ extern "C" fn exits() {
     }
 }
 
-/// Takes this library out of the environment, so that programs which the rank starts run without it.
+/// Takes this library out of the environment, so that programs which the rank starts run without
+/// it.
 fn leave_children_alone() {
     const PRELOAD: &str = "LD_PRELOAD";
     let Ok(all) = std::env::var(PRELOAD) else {
@@ -73,8 +76,8 @@ fn leave_children_alone() {
         .split([':', ' '])
         .filter(|path| !path.is_empty() && !path.ends_with("libelanite-fi.so"))
         .collect();
-    // SAFETY: MPI libraries open the domain while they are initialised, in the thread that does it; they read and
-    // change the environment then, too.
+    // SAFETY: MPI libraries open the domain while they are initialised, in the thread that does it;
+    // they read and change the environment then, too.
     unsafe {
         if others.is_empty() {
             std::env::remove_var(PRELOAD);

@@ -1,8 +1,8 @@
-//! Completion queues and counters: the program looks there for ended operations, and simulated time passes while there
-//! is no such end.
+//! Completion queues and counters: the program looks there for ended operations, and simulated time
+//! passes while there is no such end.
 //!
-//! An MPI library waits by looking at an empty queue, or at a counter that has not changed while something is under
-//! way. Simulated time then advances to the next report, or by a step; see
+//! An MPI library waits by looking at an empty queue, or at a counter that has not changed while
+//! something is under way. Simulated time then advances to the next report, or by a step; see
 //! [`Session::look`](rank::session::Session::look).
 
 #![allow(unsafe_code)] // the interface is one of C pointers
@@ -106,8 +106,9 @@ unsafe extern "C" fn readfrom(
         while taken < count {
             match completions.first(number) {
                 Some(Completion::Done(entry, source)) => {
-                    // SAFETY: there is room for this many entries in the queue's format, whose layout is the beginning
-                    // of the longest one's, and for as many sources, if they are wanted.
+                    // SAFETY: there is room for this many entries in the queue's format, whose
+                    // layout is the beginning of the longest one's, and for as many sources, if
+                    // they are wanted.
                     unsafe {
                         let place = entries.cast::<u8>().add(taken * length);
                         place.copy_from_nonoverlapping((&raw const entry).cast(), length);
@@ -133,8 +134,8 @@ unsafe extern "C" fn readerr(cq: *mut FidCq, place: *mut FiCqErrEntry, _flags: u
     in_session(|session| {
         let mut state = session.lock();
         let completions = &mut state.engine().completions;
-        // SAFETY: it is our queue, and there is room for an entry: in programs of older versions for one without its
-        // last field. The program's value for its room for further data stays.
+        // SAFETY: it is our queue, and there is room for an entry: in programs of older versions
+        // for one without its last field. The program's value for its room for further data stays.
         unsafe {
             let Some(Completion::Failed(error)) = completions.first((*cq).number) else {
                 return Err(-FI_EAGAIN);
@@ -238,7 +239,8 @@ unsafe extern "C" fn counter_set(cntr: *mut FidCntr, value: u64) -> c_int {
     })
 }
 
-/// Waits until a counter reaches a threshold, for `timeout` ms in simulated time, or for ever if `timeout` is negative.
+/// Waits until a counter reaches a threshold, for `timeout` ms in simulated time, or for ever if
+/// `timeout` is negative.
 unsafe extern "C" fn counter_wait(cntr: *mut FidCntr, threshold: u64, timeout: c_int) -> c_int {
     let wait = |session: &Session, state: &mut SessionState, number| {
         let limit = u64::try_from(timeout).map_or(NEVER, |time| {

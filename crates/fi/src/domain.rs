@@ -1,8 +1,8 @@
 //! A domain's objects besides endpoints: address vectors and memory registrations.
 //!
-//! An address vector is a table (`FI_AV_TABLE`): an address's number is its place. Registration is "scalable": the
-//! program chooses the key, places count from the beginning of the memory, and the program's own buffers need no
-//! registration.
+//! An address vector is a table (`FI_AV_TABLE`): an address's number is its place. Registration is
+//! "scalable": the program chooses the key, places count from the beginning of the memory, and the
+//! program's own buffers need no registration.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -59,7 +59,8 @@ unsafe extern "C" fn av_open(
     context: *mut c_void,
 ) -> c_int {
     in_session(|session| {
-        // SAFETY: attributes are null or a structure. Tables with names would be shared between processes.
+        // SAFETY: attributes are null or a structure. Tables with names would be shared between
+        // processes.
         if unsafe { attr.as_ref() }.is_some_and(|attr| attr.name != 0) {
             return Err(-FI_ENOSYS);
         }
@@ -97,8 +98,8 @@ unsafe extern "C" fn av_insert(
     _flags: u64,
     _context: *mut c_void,
 ) -> c_int {
-    // SAFETY: it is an address vector; this many addresses of our length lie there, and there is room for as many
-    // numbers, or no numbers are wanted.
+    // SAFETY: it is an address vector; this many addresses of our length lie there, and there is
+    // room for as many numbers, or no numbers are wanted.
     unsafe {
         let addresses = std::slice::from_raw_parts(addresses.cast::<u8>(), count * address::LENGTH);
         with_vector(av, |vector| {
@@ -137,7 +138,8 @@ unsafe extern "C" fn av_lookup(
     text: *mut c_void,
     length: *mut usize,
 ) -> c_int {
-    // SAFETY: it is an address vector; there is room for `length` bytes, and `length` receives how many there would be.
+    // SAFETY: it is an address vector; there is room for `length` bytes, and `length` receives how
+    // many there would be.
     unsafe {
         with_vector(av, |vector| {
             let bytes = address::of(vector.rank(number).ok_or(-FI_EINVAL)?);

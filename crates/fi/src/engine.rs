@@ -1,11 +1,13 @@
-//! The progress engine for MPI calls: blocking collective calls, which they order past the MPI library.
+//! The progress engine for MPI calls: blocking collective calls, which they order past the MPI
+//! library.
 
 use crate::progress::HasEngine;
 use link::EndStatus;
 use rank::memory::Buffer;
 use rank::session::SessionState;
 
-/// Registers a call that is about to be ordered, with room for the bytes due to the rank; returns its number.
+/// Registers a call that is about to be ordered, with room for the bytes due to the rank; returns
+/// its number.
 pub fn begin(state: &mut SessionState, due: Buffer) -> u64 {
     state.engine().begin_collective(due)
 }

@@ -1,6 +1,6 @@
-//! The fabric and the domain. A process that opens the domain becomes a rank in the simulation. It leaves the
-//! simulation when it closes the domain, and may open the domain once more. There is one domain at a time, and one
-//! endpoint in it.
+//! The fabric and the domain. A process that opens the domain becomes a rank in the simulation. It
+//! leaves the simulation when it closes the domain, and may open the domain once more. There is one
+//! domain at a time, and one endpoint in it.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 

@@ -1,12 +1,12 @@
 //! # A provider of libfabric for real MPI programs
 //!
-//! A rank's MPI library sends and receives by libfabric. The crate `preload` builds the preloaded library that contains
-//! this crate; libfabric loads the same instance as a provider, which turns all messages into link orders. The rank
-//! shares one [`session`](rank::session) with its clocks (crate [`clock`](mod@clock)) and the MPI calls (crate
-//! `mpi-calls`).
+//! A rank's MPI library sends and receives by libfabric. The crate `preload` builds the preloaded
+//! library that contains this crate; libfabric loads the same instance as a provider, which turns
+//! all messages into link orders. The rank shares one [`session`](rank::session) with its clocks
+//! (crate [`clock`](mod@clock)) and the MPI calls (crate `mpi-calls`).
 //!
-//! Before the MPI library opens the provider, and in the process's children, there is no session, and all calls are the
-//! system's.
+//! Before the MPI library opens the provider, and in the process's children, there is no session,
+//! and all calls are the system's.
 //!
 //! ## The rooms
 //!

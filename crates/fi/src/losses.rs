@@ -1,13 +1,16 @@
-//! Losses: operations that failed parts of the machine could not carry out, as errors of single MPI requests.
+//! Losses: operations that failed parts of the machine could not carry out, as errors of single MPI
+//! requests.
 //!
-//! A provider reports a failed operation by an error in the completion queue. MPICH treats such an error as fatal for
-//! the whole library, unless it means a message too long for its receive, and ends all ranks, regardless of the
-//! program's error handler. The failed request stays pending for ever. That suits programs that handle no errors.
+//! A provider reports a failed operation by an error in the completion queue. MPICH treats such an
+//! error as fatal for the whole library, unless it means a message too long for its receive, and
+//! ends all ranks, regardless of the program's error handler. The failed request stays pending for
+//! ever. That suits programs that handle no errors.
 //!
-//! A program that sets an error handler shall get the error from the call that ends the request, and continue. MPICH
-//! keeps a request's error in the request's status, and all its calls look there: single ones, those for several
-//! requests, those for persistent requests, and collective operations. So this module writes the error there, and
-//! reports the operation as done to MPICH. MPICH makes the error's message, in its own format.
+//! A program that sets an error handler shall get the error from the call that ends the request,
+//! and continue. MPICH keeps a request's error in the request's status, and all its calls look
+//! there: single ones, those for several requests, those for persistent requests, and collective
+//! operations. So this module writes the error there, and reports the operation as done to MPICH.
+//! MPICH makes the error's message, in its own format.
 //!
 //! | lost | the program's error |
 //! |---|---|
@@ -16,11 +19,12 @@
 //! | the message that a probe waits for | `MPI_ERR_OTHER` from the call: the next look fails |
 //! | all else: one-sided operations, untagged messages | all ranks end |
 //!
-//! *Where the status lies* depends on the MPICH version. libfabric's operation context lies in the request, behind the
-//! status, and so it does in the other structures with contexts that MPICH gives to operations with tags: these begin
-//! with as much unused memory. The distance is measured once, when the program sets its first error handler and parts
-//! of the machine may fail (crate `mpi-calls`): a receive that has just been posted has `MPI_UNDEFINED` for its source.
-//! That receive never reaches the simulator. If the search fails, errors stay in the queue.
+//! *Where the status lies* depends on the MPICH version. libfabric's operation context lies in the
+//! request, behind the status, and so it does in the other structures with contexts that MPICH
+//! gives to operations with tags: these begin with as much unused memory. The distance is measured
+//! once, when the program sets its first error handler and parts of the machine may fail (crate
+//! `mpi-calls`): a receive that has just been posted has `MPI_UNDEFINED` for its source. That
+//! receive never reaches the simulator. If the search fails, errors stay in the queue.
 
 #![allow(unsafe_code)] // the MPI library's memory and functions
 
@@ -40,8 +44,9 @@ const REACH: usize = 256;
 /// Makes an MPI error code with a message.
 pub type ErrorCodeFn = fn(&CStr) -> c_int;
 
-/// MPICH's function that makes an error code with a message: the error that led to this one, whether it is fatal, the
-/// function and the line that have found it, the class, the general message, the message's format and values.
+/// MPICH's function that makes an error code with a message: the error that led to this one,
+/// whether it is fatal, the function and the line that have found it, the class, the general
+/// message, the message's format and values.
 type CreateCode = unsafe extern "C" fn(
     c_int,
     c_int,
@@ -56,8 +61,8 @@ type CreateCode = unsafe extern "C" fn(
 /// The known layout of the MPI library's requests, and losses without a request.
 #[derive(Debug, Default)]
 pub struct Losses {
-    /// How many words before a context its request's error lies, and the error maker; `None` unless single losses are
-    /// reported to the program.
+    /// How many words before a context its request's error lies, and the error maker; `None` unless
+    /// single losses are reported to the program.
     error: Option<(usize, ErrorCodeFn)>,
     /// Why the latest injected operation is lost, for which a call waits.
     injected: Option<String>,
@@ -66,7 +71,8 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Finds the error's place in the request for a receive that MPICH has just posted with this context.
+    /// Finds the error's place in the request for a receive that MPICH has just posted with this
+    /// context.
     pub fn learn(&mut self, context: Pointer, maker: ErrorCodeFn) {
         let context = std::ptr::with_exposed_provenance::<i32>(context);
         if context.is_null() || !context.is_aligned() {
@@ -74,9 +80,9 @@ impl Losses {
         }
         // In a status, source, tag and error follow each other.
         let word = |back: usize| {
-            // SAFETY: the search goes away from the context and ends at the status, in front of which it reads no
-            // memory. It leaves the request only if MPICH's request has no status with this source in front of the
-            // context.
+            // SAFETY: the search goes away from the context and ends at the status, in front of
+            // which it reads no memory. It leaves the request only if MPICH's request has no status
+            // with this source in front of the context.
             unsafe { context.sub(back).read_volatile() }
         };
         let found = (3..REACH).find(|&source| word(source) == UNDEFINED);
@@ -89,8 +95,8 @@ impl Losses {
         self.error.is_some()
     }
 
-    /// The operation with this context is lost. Returns whether the request, or the call that waits for it, reports
-    /// this to the program.
+    /// The operation with this context is lost. Returns whether the request, or the call that waits
+    /// for it, reports this to the program.
     pub fn tell(&mut self, context: Pointer, why: &str) -> bool {
         let Some((back, maker)) = self.error else {
             return false;
@@ -100,8 +106,8 @@ impl Losses {
             return true;
         }
         let error = std::ptr::with_exposed_provenance_mut::<i32>(context).wrapping_sub(back);
-        // SAFETY: the context belongs to a pending operation with a tag, so the error lies in its request, or in unused
-        // memory.
+        // SAFETY: the context belongs to a pending operation with a tag, so the error lies in its
+        // request, or in unused memory.
         unsafe { error.write_volatile(maker(&text(why))) };
         true
     }
@@ -111,12 +117,14 @@ impl Losses {
         self.probed = Some((peer, why));
     }
 
-    /// Whether the operation is lost that was injected last. The calling thread asks for the reason by [`fi_strerror`].
+    /// Whether the operation is lost that was injected last. The calling thread asks for the reason
+    /// by [`fi_strerror`].
     pub fn take_injected(&mut self) -> bool {
         self.injected.take().is_some_and(|why| say(&why))
     }
 
-    /// Whether a probe for a message from this rank has waited in vain; as [`Losses::take_injected`].
+    /// Whether a probe for a message from this rank has waited in vain; as
+    /// [`Losses::take_injected`].
     pub fn take_probed(&mut self, peer: Option<u32>) -> bool {
         let probed = self.probed.take_if(|probed| probed.0 == peer);
         probed.is_some_and(|(_, why)| say(&why))

@@ -1,13 +1,15 @@
-//! The rank's four requests to the process manager: to enter a barrier, to end all ranks, to get a value (`answers`),
-//! and to start more ranks (`spawn`).
+//! The rank's four requests to the process manager: to enter a barrier, to end all ranks, to get a
+//! value (`answers`), and to start more ranks (`spawn`).
 //!
-//! Ranks exchange their addresses through the process manager, and wait for each other there, in a host barrier. Some
-//! ranks may first have work that takes simulated time. So a rank that enters such a barrier waits for the others in
-//! the simulation ([`Session::meet`](session::Session::meet)), and finds the barrier open when it continues.
+//! Ranks exchange their addresses through the process manager, and wait for each other there, in a
+//! host barrier. Some ranks may first have work that takes simulated time. So a rank that enters
+//! such a barrier waits for the others in the simulation
+//! ([`Session::meet`](session::Session::meet)), and finds the barrier open when it continues.
 //!
-//! An MPI error ends the program without any call that this library sees. The process manager then kills all ranks
-//! within a fraction of a millisecond, often before the failed rank has exited and before its output has been passed
-//! on. So this module records the request to end all ranks when the rank writes it.
+//! An MPI error ends the program without any call that this library sees. The process manager then
+//! kills all ranks within a fraction of a millisecond, often before the failed rank has exited and
+//! before its output has been passed on. So this module records the request to end all ranks when
+//! the rank writes it.
 
 #![allow(unsafe_code)] // C functions
 
@@ -24,12 +26,13 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 /// The descriptor on which the process manager listens, or -1.
 static MANAGER: AtomicI32 = AtomicI32::new(-1);
 
-/// How a request to end all ranks begins, in the protocol of MPICH's process managers. In this protocol's second
-/// version the request's length stands before it, in this many bytes.
+/// How a request to end all ranks begins, in the protocol of MPICH's process managers. In this
+/// protocol's second version the request's length stands before it, in this many bytes.
 const ABORT: &[u8] = b"cmd=abort";
 const LENGTH: usize = 6;
 
-/// How requests to enter a barrier begin, in both versions; and the bytes before the name of a barrier's tag or group.
+/// How requests to enter a barrier begin, in both versions; and the bytes before the name of a
+/// barrier's tag or group.
 const BARRIERS: [&[u8]; 2] = [b"cmd=barrier_in", b"cmd=kvs-fence"];
 const GROUP: &[u8] = b"group=";
 
@@ -58,7 +61,8 @@ pub fn attached() {
     READ.get();
 }
 
-/// The process manager's barrier that a request enters: its name, and how many ranks in a world meet there.
+/// The process manager's barrier that a request enters: its name, and how many ranks in a world
+/// meet there.
 fn barrier(request: &[u8], world: World) -> Option<(u64, u32)> {
     let start = request.iter().position(|&byte| byte == b'c')?;
     let request = &request[start.min(LENGTH)..];
@@ -80,7 +84,8 @@ fn barrier(request: &[u8], world: World) -> Option<(u64, u32)> {
     Some((name, if listed { count } else { world.size }))
 }
 
-/// The process writes to the process manager for the first time: it has an MPI library, which will attach or not.
+/// The process writes to the process manager for the first time: it has an MPI library, which will
+/// attach or not.
 #[cold]
 fn speaks() {
     if session::shown().is_none()
@@ -108,8 +113,8 @@ unsafe fn pass_on(file: c_int, data: *const c_void, count: size_t) -> ssize_t {
     }
 }
 
-/// Passes everything on, and records a request to the process manager to end all ranks. A rank that enters a barrier
-/// waits until all others have entered it.
+/// Passes everything on, and records a request to the process manager to end all ranks. A rank that
+/// enters a barrier waits until all others have entered it.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_t) -> ssize_t {
     let mut meeting = None;
@@ -127,7 +132,8 @@ unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_
             answers::enters_barrier();
         }
         if let Some(places) = spawn::places(request) {
-            // SAFETY: a line of bytes. If it is not written, the process manager has no places, and refuses.
+            // SAFETY: a line of bytes. If it is not written, the process manager has no places, and
+            // refuses.
             unsafe { pass_on(file, places.as_ptr().cast(), places.len()) };
         }
     }
@@ -155,8 +161,8 @@ unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_
     written
 }
 
-/// Reads a reply: the process manager's, or one from the key-value space's file. A timer's file is read when the timer
-/// has rung.
+/// Reads a reply: the process manager's, or one from the key-value space's file. A timer's file is
+/// read when the timer has rung.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn read(file: c_int, data: *mut c_void, count: size_t) -> ssize_t {
     if file >= 0

@@ -1,7 +1,7 @@
-//! Messages: the functions of `fi_tagged.h` become orders to the adapter's tagged message ports, and those of
-//! `fi_endpoint.h` orders for untagged messages. Sends of both kinds are orders. Receives for untagged messages are
-//! not: the simulator brings every untagged message unasked, and the progress engine puts it into a buffer that was
-//! posted here.
+//! Messages: the functions of `fi_tagged.h` become orders to the adapter's tagged message ports,
+//! and those of `fi_endpoint.h` orders for untagged messages. Sends of both kinds are orders.
+//! Receives for untagged messages are not: the simulator brings every untagged message unasked, and
+//! the progress engine puts it into a buffer that was posted here.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -62,7 +62,8 @@ fn post(buffer: Buffer, source: u64, context: Pointer, flags: Option<u64>) -> Re
     Ok(())
 }
 
-/// Orders a receive for a message with such a tag, with some bits ignored; or the order that the receive stands for.
+/// Orders a receive for a message with such a tag, with some bits ignored; or the order that the
+/// receive stands for.
 fn receive(
     buffer: Buffer,
     peer: u64,
@@ -102,8 +103,8 @@ fn receive(
     Ok(())
 }
 
-/// The order to send a message, with or without a tag, and with or without completion data for the receiver. Completion
-/// data have 32 bits; one value stands for no data.
+/// The order to send a message, with or without a tag, and with or without completion data for the
+/// receiver. Completion data have 32 bits; one value stands for no data.
 fn send_order(
     tag: Option<u64>,
     data: Option<u64>,

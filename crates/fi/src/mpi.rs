@@ -1,9 +1,10 @@
 //! Finds the MPI library's own call definition.
 //!
-//! Usually the definition is the next one after this library's in the dynamic linker's search order. A library that
-//! measures the program may come before the MPI library, and is reached by the same search. Where a program has loaded
-//! MPI by itself, out of sight of others, as interpreters load their modules, the definition is looked for in the
-//! loaded libraries called `libmpi…`.
+//! Usually the definition is the next one after this library's in the dynamic linker's search
+//! order. A library that measures the program may come before the MPI library, and is reached by
+//! the same search. Where a program has loaded MPI by itself, out of sight of others, as
+//! interpreters load their modules, the definition is looked for in the loaded libraries called
+//! `libmpi…`.
 
 #![allow(unsafe_code)] // C functions
 
@@ -94,10 +95,12 @@ unsafe extern "C" fn collect(
     0
 }
 
-/// Whether a function in the MPI library belongs to MPICH's own binary interface or to the standard one.
+/// Whether a function in the MPI library belongs to MPICH's own binary interface or to the standard
+/// one.
 pub fn is_standard(function: usize) -> bool {
     let mut found = std::mem::MaybeUninit::<libc::Dl_info>::uninit();
-    // SAFETY: a place for the answer, which is whole if there is one; its strings live as long as the library.
+    // SAFETY: a place for the answer, which is whole if there is one; its strings live as long as
+    // the library.
     unsafe {
         if libc::dladdr(function as *const c_void, found.as_mut_ptr()) == 0 {
             return false;

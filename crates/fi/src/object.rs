@@ -1,5 +1,5 @@
-//! The common parts of all objects that a program opens: they begin with a [`Fid`], are given away and taken back, and
-//! answer with 0 or a negative error number.
+//! The common parts of all objects that a program opens: they begin with a [`Fid`], are given away
+//! and taken back, and answer with 0 or a negative error number.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -19,7 +19,8 @@ pub fn session() -> Result<&'static Session, c_int> {
     session::get().ok_or(-FI_EOPBADSTATE)
 }
 
-/// Calls a function with the session and returns its answer; without a session the answer is an error.
+/// Calls a function with the session and returns its answer; without a session the answer is an
+/// error.
 pub fn in_session<R: TryFrom<c_int>>(act: impl FnOnce(&'static Session) -> Result<R, c_int>) -> R {
     answer(session().and_then(act))
 }

@@ -1,11 +1,14 @@
-//! Turns the endpoint's operations into orders. The crate [`link`] describes the orders to the simulated adapter. A
-//! [`Binding`](crate::progress::completions::Binding) determines where an operation's end is reported.
+//! Turns the endpoint's operations into orders. The crate [`link`] describes the orders to the
+//! simulated adapter. A [`Binding`](crate::progress::completions::Binding) determines where an
+//! operation's end is reported.
 //!
-//! *Injected* operations have no completion. For MPI such a call ends when the bytes are copied. In a blocking MPI
-//! call, though, the rank continues only when the machine's send has ended ([`inject`]).
+//! *Injected* operations have no completion. For MPI such a call ends when the bytes are copied. In
+//! a blocking MPI call, though, the rank continues only when the machine's send has ended
+//! ([`inject`]).
 //!
-//! A send ends when it is matched if the call itself asks for `FI_MATCH_COMPLETE` or `FI_DELIVERY_COMPLETE`. Set for a
-//! whole endpoint, the latter concerns access to memory, which ends at the other rank in any case.
+//! A send ends when it is matched if the call itself asks for `FI_MATCH_COMPLETE` or
+//! `FI_DELIVERY_COMPLETE`. Set for a whole endpoint, the latter concerns access to memory, which
+//! ends at the other rank in any case.
 
 use crate::abi::{
     FI_ADDR_UNSPEC, FI_DELIVERY_COMPLETE, FI_EHOSTUNREACH, FI_EINVAL, FI_EMSGSIZE, FI_EOPBADSTATE,
@@ -142,8 +145,8 @@ pub fn order_bytes(
     Ok(())
 }
 
-/// Like [`order_bytes`], for bytes that are not reported to the program again. In an MPI call that ends with the send,
-/// waits for its end.
+/// Like [`order_bytes`], for bytes that are not reported to the program again. In an MPI call that
+/// ends with the send, waits for its end.
 pub fn inject(
     order: impl FnOnce(u32) -> Order,
     bytes: &Buffer,
@@ -178,11 +181,13 @@ pub fn inject(
     Ok(())
 }
 
-/// Endpoint functions that return 0 or an error: their arguments besides the endpoint, and their actions.
+/// Endpoint functions that return 0 or an error: their arguments besides the endpoint, and their
+/// actions.
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*) => $act:expr;)*) => {$(
         unsafe extern "C" fn $name(_ep: *mut FidEp, $($argument: $type),*) -> isize {
-            // SAFETY: the program's structures and buffers, which it leaves alone by libfabric's rule (`memory`).
+            // SAFETY: the program's structures and buffers, which it leaves alone by libfabric's
+            // rule (`memory`).
             $crate::object::answer(unsafe { $act }.map(|()| 0))
         }
     )*};

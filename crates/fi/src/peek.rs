@@ -1,9 +1,9 @@
 //! Looks for messages, and receives for those that a look has claimed.
 //!
-//! Looking for a message (`FI_PEEK`) is an operation like others to libfabric. Here its result is in the completion
-//! queue when the call returns, as the MPI library asks for it immediately. A second call with the same context
-//! receives a message that a peek claims (`FI_CLAIM`). In a call that waits for a message, a
-//! [probe](crate::progress::probe) waits for it.
+//! Looking for a message (`FI_PEEK`) is an operation like others to libfabric. Here its result is
+//! in the completion queue when the call returns, as the MPI library asks for it immediately. A
+//! second call with the same context receives a message that a peek claims (`FI_CLAIM`). In a call
+//! that waits for a message, a [probe](crate::progress::probe) waits for it.
 
 use crate::abi::{
     FI_ADDR_UNSPEC, FI_CLAIM, FI_DISCARD, FI_EHOSTUNREACH, FI_ENOMSG, FI_RECV, FI_TAGGED, Pointer,

@@ -1,9 +1,11 @@
-//! The progress engine: it keeps this rank's pending operations, and applies the simulator's reports to them.
+//! The progress engine: it keeps this rank's pending operations, and applies the simulator's
+//! reports to them.
 //!
-//! An operation gets a number when it is ordered, and lies here until its report comes. Then its memory is filled, and
-//! its end is put where the program will look for it: into a completion queue, a counter, or both. The engine makes no
-//! calls and knows no time; it is reached only under the session's lock. Each of its parts owns its state, receives
-//! events, and returns the consequences for the other parts; the engine passes these on.
+//! An operation gets a number when it is ordered, and lies here until its report comes. Then its
+//! memory is filled, and its end is put where the program will look for it: into a completion
+//! queue, a counter, or both. The engine makes no calls and knows no time; it is reached only under
+//! the session's lock. Each of its parts owns its state, receives events, and returns the
+//! consequences for the other parts; the engine passes these on.
 //!
 //! | part | keeps |
 //! |---|---|
@@ -94,8 +96,8 @@ pub struct ProgressEngine {
     pub endpoint: Option<Bindings>,
     /// Address vectors, as they were opened.
     pub vectors: Vec<AddressVector>,
-    /// Why the run cannot continue, with bytes that differ from those that were sent: the first such complaint ends the
-    /// run.
+    /// Why the run cannot continue, with bytes that differ from those that were sent: the first
+    /// such complaint ends the run.
     pub wrong: Option<LibraryProblem>,
 }
 
@@ -159,7 +161,8 @@ impl ProgressEngine {
         self.latest
     }
 
-    /// Registers a blocking collective call, with room for the bytes due to the rank; returns its number.
+    /// Registers a blocking collective call, with room for the bytes due to the rank; returns its
+    /// number.
     pub fn begin_collective(&mut self, due: Buffer) -> u64 {
         let id = self.number();
         self.collected.begin(id, due);
@@ -171,8 +174,8 @@ impl ProgressEngine {
         self.under_way.contains_key(&id)
     }
 
-    /// The message that a context's peek claimed, by the peek's number. From now on an operation with this number is
-    /// pending: the receive.
+    /// The message that a context's peek claimed, by the peek's number. From now on an operation
+    /// with this number is pending: the receive.
     pub fn claim(&mut self, context: Pointer, receive: PendingOp) -> Option<u64> {
         let mut all = self.claimed.iter();
         let place = all.position(|claimed| claimed.0 == context)?;
@@ -204,8 +207,8 @@ impl ProgressEngine {
         vector.map_or(FI_ADDR_NOTAVAIL, |vector| self.vectors[vector].number(rank))
     }
 
-    /// Takes in a report with a part of its payload, and returns the bytes to reply with if the report asks for any. A
-    /// report takes effect with the last part of its payload.
+    /// Takes in a report with a part of its payload, and returns the bytes to reply with if the
+    /// report asks for any. A report takes effect with the last part of its payload.
     pub fn report(
         &mut self,
         delivery: &Delivery,
@@ -310,8 +313,8 @@ impl ProgressEngine {
         goes_on
     }
 
-    /// An operation is lost, for the reason `why`. If this is reported to the program in another way than by the queue,
-    /// the operation is done, and has brought no bytes.
+    /// An operation is lost, for the reason `why`. If this is reported to the program in another
+    /// way than by the queue, the operation is done, and has brought no bytes.
     fn lost(&mut self, ended: OperationEnd, peer: Option<u32>, why: &[u8]) {
         let Some(operation) = self.under_way.get(&ended.id) else {
             return;
@@ -366,7 +369,8 @@ impl ProgressEngine {
         self.apply(effects);
     }
 
-    /// The program takes back a context's operation. Returns its number if the simulator has to be notified.
+    /// The program takes back a context's operation. Returns its number if the simulator has to be
+    /// notified.
     pub fn cancel(&mut self, context: Pointer) -> Option<u64> {
         if let Some(effect) = self.untagged.cancel(context) {
             self.apply([effect]);
@@ -401,7 +405,8 @@ impl ProgressEngine {
         }
     }
 
-    /// An operation has ended. An operation that is not known belonged to an endpoint that has been closed.
+    /// An operation has ended. An operation that is not known belonged to an endpoint that has been
+    /// closed.
     fn end(&mut self, ended: OperationEnd, delivery: &Delivery, size: usize) {
         let Some(operation) = self.under_way.remove(&ended.id) else {
             return;

@@ -1,12 +1,13 @@
 //! The answers to libfabric's first queries: this provider's name and capabilities.
 //!
-//! The provider has one kind of endpoint, reliable and connectionless (`FI_EP_RDM`), with tagged and untagged messages
-//! and access to others' memory. Atomic operations on single words exist on machines that have them in their adapters
-//! ([`crate::rma::atomics`]); MPI libraries use messages for others. It makes no demands on the program: no buffer
-//! registration, no prefixes, no contexts. A program that is not a rank in a simulation gets no endpoint.
+//! The provider has one kind of endpoint, reliable and connectionless (`FI_EP_RDM`), with tagged
+//! and untagged messages and access to others' memory. Atomic operations on single words exist on
+//! machines that have them in their adapters ([`crate::rma::atomics`]); MPI libraries use messages
+//! for others. It makes no demands on the program: no buffer registration, no prefixes, no
+//! contexts. A program that is not a rank in a simulation gets no endpoint.
 //!
-//! Time passes in the simulation only while a rank is in its library. So manual and automatic data progress do not
-//! differ, and the provider grants either wish.
+//! Time passes in the simulation only while a rank is in its library. So manual and automatic data
+//! progress do not differ, and the provider grants either wish.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -58,12 +59,13 @@ const RX_CAPS: u64 = FI_TAGGED
 
 const CAPS: u64 = TX_CAPS | RX_CAPS | FI_LOCAL_COMM | FI_REMOTE_COMM;
 
-/// libfabric's newer versions have longer structures than ours. They copy a whole structure and release its pointees,
-/// so zeros follow each of our structures.
+/// libfabric's newer versions have longer structures than ours. They copy a whole structure and
+/// release its pointees, so zeros follow each of our structures.
 const ROOM: usize = 1024;
 
 /// The entry point that libfabric looks for.
-// SAFETY: no other code defines a symbol of this name here; libfabric looks it up in each provider's library.
+// SAFETY: no other code defines a symbol of this name here; libfabric looks it up in each
+// provider's library.
 #[unsafe(no_mangle)]
 pub extern "C" fn fi_prov_ini() -> *mut FiProvider {
     static PROVIDER: OnceLock<usize> = OnceLock::new();
@@ -92,7 +94,8 @@ unsafe extern "C" fn getinfo(
     hints: *const FiInfo,
     info: *mut *mut FiInfo,
 ) -> c_int {
-    // SAFETY: hints are null or a structure whose parts are null or structures; `info` is where the answer goes.
+    // SAFETY: hints are null or a structure whose parts are null or structures; `info` is where the
+    // answer goes.
     unsafe {
         let hints = hints.as_ref();
         if std::env::var_os(link::PATH_VARIABLE).is_none() || !suits(hints) {

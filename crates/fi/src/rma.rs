@@ -1,6 +1,6 @@
-//! Access to other ranks' memory: the functions in `fi_rma.h` become puts and gets. A write ends when its bytes are in
-//! the other rank's memory. There are no writes with completion data for the other side. The functions in `fi_atomic.h`
-//! are in [`atomics`].
+//! Access to other ranks' memory: the functions in `fi_rma.h` become puts and gets. A write ends
+//! when its bytes are in the other rank's memory. There are no writes with completion data for the
+//! other side. The functions in `fi_atomic.h` are in [`atomics`].
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 

@@ -1,4 +1,5 @@
-//! The binary form, as `txt2bin` of `LogGOPSim` writes it on a little-endian machine. Numbers are packed, without gaps.
+//! The binary form, as `txt2bin` of `LogGOPSim` writes it on a little-endian machine. Numbers are
+//! packed, without gaps.
 //!
 //! | part | content |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Messages without a receiver.
 //!
-//! Messages from one rank to another with one tag are received in the order in which they were sent. So it is enough to
-//! count: if more are sent than received, the last ones are left over.
+//! Messages from one rank to another with one tag are received in the order in which they were
+//! sent. So it is enough to count: if more are sent than received, the last ones are left over.
 
 use crate::{Kind, Trace, TraceProblem};
 use foldhash::HashMap;

@@ -1,7 +1,8 @@
 //! # GOAL: schedules of messages and computation, and their replay
 //!
-//! GOAL is the language of `LogGOPSim` and ATLAHS for parallel programs: for each rank a graph with sends, receives and
-//! computations (Hoefler, Siebert, Lumsdaine: Group Operation Assembly Language, ICPP 2009). The text form:
+//! GOAL is the language of `LogGOPSim` and ATLAHS for parallel programs: for each rank a graph with
+//! sends, receives and computations (Hoefler, Siebert, Lumsdaine: Group Operation Assembly
+//! Language, ICPP 2009). The text form:
 //!
 //! ```text
 //! num_ranks 2
@@ -19,23 +20,26 @@
 //!
 //! ## A trace need not fit in memory
 //!
-//! A dependency may stand anywhere in its rank's block, behind the last operation too. So no operation can start before
-//! its whole block has been read. A text is therefore translated into the binary form first, rank by rank, in a file
-//! without a name in the temporary folder. One rank must fit in memory while it is translated or checked; the trace
-//! need not. The replay then reads the binary form through a bounded cache. In memory it keeps the operations that have
-//! started and have not ended, and those with some dependencies met.
+//! A dependency may stand anywhere in its rank's block, behind the last operation too. So no
+//! operation can start before its whole block has been read. A text is therefore translated into
+//! the binary form first, rank by rank, in a file without a name in the temporary folder. One rank
+//! must fit in memory while it is translated or checked; the trace need not. The replay then reads
+//! the binary form through a bounded cache. In memory it keeps the operations that have started and
+//! have not ended, and those with some dependencies met.
 //!
 //! ## Checks
 //!
-//! The whole trace is checked before the replay: syntax, ranks, labels, sizes, dependencies in a circle, truncation,
-//! and in the binary form every number and offset. Whether each message has a partner shows at the end of the replay,
-//! as wild cards may take any. A [`TraceProblem`] names the file and the line, or the offset in a binary file.
+//! The whole trace is checked before the replay: syntax, ranks, labels, sizes, dependencies in a
+//! circle, truncation, and in the binary form every number and offset. Whether each message has a
+//! partner shows at the end of the replay, as wild cards may take any. A [`TraceProblem`] names the
+//! file and the line, or the offset in a binary file.
 //!
 //! ## Differences from `LogGOPSim`
 //!
-//! Statements may also end with `;`, and comments may stand anywhere. A label twice in a rank is a warning, and names
-//! the first operation. Other input that `txt2bin` silently accepts is refused: a rank twice or without a block, a send
-//! with a wild card, a peer that does not exist, numbers beyond their types.
+//! Statements may also end with `;`, and comments may stand anywhere. A label twice in a rank is a
+//! warning, and names the first operation. Other input that `txt2bin` silently accepts is refused:
+//! a rank twice or without a block, a send with a wild card, a peer that does not exist, numbers
+//! beyond their types.
 //!
 //! ## The rooms
 //!

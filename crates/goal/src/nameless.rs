@@ -1,4 +1,5 @@
-//! Files without a name, which vanish when they are closed. In a page, which has no files, they are memory.
+//! Files without a name, which vanish when they are closed. In a page, which has no files, they are
+//! memory.
 
 pub use place::{TemporaryFile, nameless};
 

@@ -12,9 +12,11 @@ pub enum Kind {
     Send,
     /// It receives a message.
     Recv,
-    /// It looks for a message, and waits if there is no message yet (`MPI_Probe`). The message stays.
+    /// It looks for a message, and waits if there is no message yet (`MPI_Probe`). The message
+    /// stays.
     Probe,
-    /// It looks for a message again and again until there is one (a loop around `MPI_Iprobe`). The message stays.
+    /// It looks for a message again and again until there is one (a loop around `MPI_Iprobe`). The
+    /// message stays.
     Poll,
     /// It computes.
     Calc,

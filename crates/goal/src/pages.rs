@@ -1,6 +1,7 @@
 //! A file that is read in small pieces from anywhere, through a bounded cache.
 //!
-//! A page has one place in the cache, by its number. So a file that is no longer than the cache is read once.
+//! A page has one place in the cache, by its number. So a file that is no longer than the cache is
+//! read once.
 
 use crate::nameless::TemporaryFile;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};

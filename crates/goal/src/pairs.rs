@@ -1,9 +1,9 @@
 //! Sends and receives that belong together.
 //!
-//! Messages from one rank to another with one tag are received in the order in which they were sent, by receives in the
-//! order in which they were posted: also receives that take any peer or tag, as each of them would have taken any of
-//! these messages. A long message may arrive after a short one that was sent later, so that the arrival order does not
-//! matter.
+//! Messages from one rank to another with one tag are received in the order in which they were
+//! sent, by receives in the order in which they were posted: also receives that take any peer or
+//! tag, as each of them would have taken any of these messages. A long message may arrive after a
+//! short one that was sent later, so that the arrival order does not matter.
 
 use crate::ledger::MessageKey;
 use foldhash::HashMap;
@@ -43,8 +43,9 @@ impl Pairs {
         self.receives.push((way, call, number));
     }
 
-    /// The send of each receive that has a message. `takes` returns whether a receive without a message may have one
-    /// under way that came by this way: the sends of receives behind it are then unknown, and left out.
+    /// The send of each receive that has a message. `takes` returns whether a receive without a
+    /// message may have one under way that came by this way: the sends of receives behind it are
+    /// then unknown, and left out.
     pub fn matched(
         mut self,
         takes: impl Fn(OperationKey, MessageKey) -> bool,

@@ -1,9 +1,9 @@
 //! Patterns: schedules for collective operations, made rank by rank, for runs without a trace file.
 //!
-//! They equal those of `elanite goal`, operation for operation: in each call a rank begins with a zero-length
-//! computation, on which all of the call's operations depend, and the next call waits for all of this one. Combining
-//! vectors takes no time. A group's ranks have consecutive numbers. S is the size, p the rank count, g a group's rank
-//! count, m = p / g.
+//! They equal those of `elanite goal`, operation for operation: in each call a rank begins with a
+//! zero-length computation, on which all of the call's operations depend, and the next call waits
+//! for all of this one. Combining vectors takes no time. A group's ranks have consecutive numbers.
+//! S is the size, p the rank count, g a group's rank count, m = p / g.
 //!
 //! | pattern | messages per call | bytes per call |
 //! |---|---|---|
@@ -13,11 +13,12 @@
 //! | all-to-all, in each group | p (g - 1) | S of each |
 //! | all-to-all across the groups | p (m - 1) | S of each |
 //!
-//! *Across the groups*: the ranks with the same place in their groups do it among themselves. If a group is a host,
-//! whose ranks reach each other by faster links than the network's, these are the messages between hosts.
+//! *Across the groups*: the ranks with the same place in their groups do it among themselves. If a
+//! group is a host, whose ranks reach each other by faster links than the network's, these are the
+//! messages between hosts.
 //!
-//! Source of the algorithms: Patarasuk and Yuan, J. Parallel Distrib. Comput. 69 (2009); Thakur, Rabenseifner and Gropp, Int. J. High
-//! Perform. Comput. Appl. 19 (2005).
+//! Source of the algorithms: Patarasuk and Yuan, J. Parallel Distrib. Comput. 69 (2009); Thakur,
+//! Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19 (2005).
 
 use crate::{Operation, Schedule};
 
@@ -26,10 +27,11 @@ use crate::{Operation, Schedule};
 pub enum CollectivePattern {
     /// An all-reduce by one ring over all ranks: reduce-scatter and all-gather.
     AllReduceRing,
-    /// An all-reduce by levels: reduce-scatter in each group, an all-reduce of each part across the groups, all-gather in each group.
+    /// An all-reduce by levels: reduce-scatter in each group, an all-reduce of each part across the
+    /// groups, all-gather in each group.
     AllReduceHierarchical,
-    /// All-reduces by rings across the groups: among the ranks with the same place in their groups, each with its own
-    /// vector.
+    /// All-reduces by rings across the groups: among the ranks with the same place in their groups,
+    /// each with its own vector.
     AllReduceAcross,
     /// An all-to-all in each group: in step k each rank sends to the k-th after it.
     AllToAll,
@@ -125,9 +127,9 @@ impl Calls {
         }
     }
 
-    /// Bytes that a rank sends per call, counted like NCCL's tests: the *bus bandwidth* is this over the call's
-    /// duration. For an all-reduce 2 (p - 1) / p of the vector, for any algorithm; for an all-to-all the bytes to the
-    /// group's other ranks.
+    /// Bytes that a rank sends per call, counted like NCCL's tests: the *bus bandwidth* is this
+    /// over the call's duration. For an all-reduce 2 (p - 1) / p of the vector, for any algorithm;
+    /// for an all-to-all the bytes to the group's other ranks.
     pub fn bus_bytes(&self) -> f64 {
         let size = self.size as f64;
         let ring = |ranks: u32| 2.0 * f64::from(ranks - 1) / f64::from(ranks) * size;
@@ -169,7 +171,8 @@ impl ScheduleBuilder {
         number
     }
 
-    /// A ring's turn: in step k rank i sends part i + start - k to the right. Returns the last operations.
+    /// A ring's turn: in step k rank i sends part i + start - k to the right. Returns the last
+    /// operations.
     fn ring(&mut self, group: Group, sizes: &[u64], start: u32, after: Vec<u32>) -> Vec<u32> {
         let (count, me) = (group.count, group.me);
         let (left, right) = (group.rank(group.before(1)), group.rank(me + 1));

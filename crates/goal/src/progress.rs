@@ -1,7 +1,8 @@
 //! The operations of a rank that may start.
 //!
-//! An operation with no remaining dependencies is *free*. Among operations that become free at the same time, sends
-//! start first, then receives, then computations, and each kind in trace order: `LogGOPSim` sorts them so, too.
+//! An operation with no remaining dependencies is *free*. Among operations that become free at the
+//! same time, sends start first, then receives, then computations, and each kind in trace order:
+//! `LogGOPSim` sorts them so, too.
 
 use crate::binary::OperationRecord;
 use crate::trace::Edge;

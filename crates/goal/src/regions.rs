@@ -119,7 +119,8 @@ impl TraceRegions {
         let next = self.len() + 1;
         if number != next {
             return Err(format!(
-                "the note defines region {number}, and the next one is region {next}; number the regions from 1 on, in order"
+                "the note defines region {number}, and the next one is region {next}; number the \
+                regions from 1 on, in order"
             ));
         }
         let name = name.to_owned();

@@ -1,11 +1,12 @@
-//! The replay of a trace: every operation when its dependencies allow it, on a simulated machine or on an ideal network.
+//! The replay of a trace: every operation when its dependencies allow it, on a simulated machine or
+//! on an ideal network.
 //!
 //! ## When an operation starts and ends
 //!
-//! An operation is *free* when the operations that it `requires` have ended and those that it `irequires` have started.
-//! A rank gives free operations to its processor in the order in which they become free; if several become free at the
-//! same time, sends first, then receives, then computations, each in trace order. The processor works them off one
-//! after the other.
+//! An operation is *free* when the operations that it `requires` have ended and those that it
+//! `irequires` have started. A rank gives free operations to its processor in the order in which
+//! they become free; if several become free at the same time, sends first, then receives, then
+//! computations, each in trace order. The processor works them off one after the other.
 //!
 //! | operation | starts | ends |
 //! |---|---|---|
@@ -17,15 +18,18 @@
 //!
 //! Probes and polls leave their message to a receive. `LogGOPSim` does not have them.
 //!
-//! A receive takes the first message that fits its peer and its tag, as in MPI. A message that is longer than the
-//! receive is an error. The calls are Tports calls, without the request of non-blocking calls.
+//! A receive takes the first message that fits its peer and its tag, as in MPI. A message that is
+//! longer than the receive is an error. The calls are Tports calls, without the request of
+//! non-blocking calls.
 //!
-//! `cpu`: each number is a separate computation stream, and a rank's streams run in parallel. All calls are made by the
-//! first processor. Noise concerns stream 0 only. `nic`: refused except 0, as the machine's policy chooses the adapter.
+//! `cpu`: each number is a separate computation stream, and a rank's streams run in parallel. All
+//! calls are made by the first processor. Noise concerns stream 0 only. `nic`: refused except 0, as
+//! the machine's policy chooses the adapter.
 //!
-//! *Bounds.* A message has at most [`LONGEST`] bytes on every network. With at most 2^32 operations in a rank, a rank's
-//! bytes then fit into 64 bits. Times are checked: an operation that would end beyond the range of simulated time is an
-//! error with its line, and so is a rank with computations that sum to more than that range.
+//! *Bounds.* A message has at most [`LONGEST`] bytes on every network. With at most 2^32 operations
+//! in a rank, a rank's bytes then fit into 64 bits. Times are checked: an operation that would end
+//! beyond the range of simulated time is an error with its line, and so is a rank with computations
+//! that sum to more than that range.
 
 mod cluster;
 mod ideal;
@@ -123,7 +127,8 @@ pub struct ReplayResult {
     pub regions: Vec<ReplayRegionRow>,
     /// When operations were free and ended, in the order of their ends; only on request.
     pub operations: Vec<OperationRow>,
-    /// Link, bus and thread processor utilisation over time; only on a machine, and with operations.
+    /// Link, bus and thread processor utilisation over time; only on a machine, and with
+    /// operations.
     pub series: Vec<SeriesRow>,
     /// By rank and number: the operations that had not ended; empty after a complete replay.
     pub waiting: Vec<WaitingRow>,
@@ -282,8 +287,8 @@ impl Record {
         }
     }
 
-    /// The results after the last event. They are an error's if a message has no partner. `failed` names the failed
-    /// parts in the machine.
+    /// The results after the last event. They are an error's if a message has no partner. `failed`
+    /// names the failed parts in the machine.
     fn finish(
         &mut self,
         at: Time,
@@ -404,7 +409,8 @@ impl Record {
                 0 => "operations have no partner: see the lines before".to_owned(),
                 1 => "an operation waits for itself (a deadlock): see the first line".to_owned(),
                 count => format!(
-                    "{count} operations wait for each other in a circle (a deadlock): see the first lines"
+                    "{count} operations wait for each other in a circle (a deadlock): see the \
+                    first lines"
                 ),
             };
             let mut what = format!("the replay ends at {at}, and {why}");
@@ -432,7 +438,8 @@ impl Record {
             }
             if failed.is_empty() && self.sends(&circle) {
                 what.push_str(
-                    "; such long sends wait for their receives: receive first, or buffer the sends (`--buffered`)",
+                    "; such long sends wait for their receives: receive first, or buffer the sends \
+                    (`--buffered`)",
                 );
             }
             let file = self.trace.file().to_owned();
@@ -449,7 +456,8 @@ impl Record {
         })
     }
 
-    /// An operation that waits at the end: for a partner that is not there, or for one that waits behind another operation.
+    /// An operation that waits at the end: for a partner that is not there, or for one that waits
+    /// behind another operation.
     fn waits(
         &mut self,
         still: &Standstill,

@@ -8,7 +8,8 @@ use std::fmt;
 pub struct Schedule {
     /// The operations; an operation's number is its place.
     pub operations: Vec<Operation>,
-    /// Dependencies: the first operation starts when the second has ended, or has started if the flag is set.
+    /// Dependencies: the first operation starts when the second has ended, or has started if the
+    /// flag is set.
     pub dependencies: Vec<(u32, u32, bool)>,
 }
 
@@ -48,8 +49,9 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// An operation on a dependency circle, if there is a circle. `degrees` holds each operation's dependency count, and
-/// `visit` calls its second argument with every operation that depends on the first.
+/// An operation on a dependency circle, if there is a circle. `degrees` holds each operation's
+/// dependency count, and `visit` calls its second argument with every operation that depends on the
+/// first.
 pub(crate) fn circle(
     mut degrees: Vec<u32>,
     mut visit: impl FnMut(u32, &mut dyn FnMut(u32)),

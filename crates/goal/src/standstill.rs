@@ -1,14 +1,14 @@
-//! Why a replay stands still: an operation that waits forever has no partner, or its partner waits behind another
-//! operation.
+//! Why a replay stands still: an operation that waits forever has no partner, or its partner waits
+//! behind another operation.
 //!
-//! A receive waits for a send, and a long send for its receive. The partner may be in the trace and yet never start: an
-//! operation in front of it waits, too. From each waiting operation leads one step to the operation that keeps its
-//! partner from starting. A path of such steps ends at an operation without a partner in the trace, or it returns to
-//! itself: a deadlock. Rings in which all ranks send first are the usual case, where sends are long and are not
-//! buffered.
+//! A receive waits for a send, and a long send for its receive. The partner may be in the trace and
+//! yet never start: an operation in front of it waits, too. From each waiting operation leads one
+//! step to the operation that keeps its partner from starting. A path of such steps ends at an
+//! operation without a partner in the trace, or it returns to itself: a deadlock. Rings in which
+//! all ranks send first are the usual case, where sends are long and are not buffered.
 //!
-//! A receive from any source has no certain partner, and its path ends there. If more than [`MOST`] operations in a
-//! trace have not started, no path is searched.
+//! A receive from any source has no certain partner, and its path ends there. If more than [`MOST`]
+//! operations in a trace have not started, no path is searched.
 
 use crate::progress::RankProgress;
 use crate::trace::Edge;
@@ -107,7 +107,8 @@ impl Standstill {
         trace: &mut Trace,
         progress: &[RankProgress],
     ) -> Result<Option<Vec<RankOperation>>, TraceProblem> {
-        // The walk in which an operation was met, by the number of its first operation, and the place there.
+        // The walk in which an operation was met, by the number of its first operation, and the
+        // place there.
         let mut seen = HashMap::default();
         let mut walks = 0;
         for (rank, one) in (0..).zip(progress) {

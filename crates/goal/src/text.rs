@@ -66,7 +66,8 @@ impl<R: Read> TextReader<R> {
             // A small file cannot take memory by its first number: each rank has a block.
             Token::Number(ranks, false) if ranks > length / BLOCK => {
                 return words.wrong(format!(
-                    "`num_ranks` says {ranks} ranks, and each has a block, `rank N {{ }}`; the {length} bytes of the file are too few"
+                    "`num_ranks` says {ranks} ranks, and each has a block, `rank N {{ }}`; the \
+                    {length} bytes of the file are too few"
                 ));
             }
             Token::Number(ranks, false) if ranks < u64::from(ANY) => ranks as u32,
@@ -196,7 +197,8 @@ impl<R: Read> TextReader<R> {
             Token::Sign(b'}') => return Ok(false),
             Token::Eof => {
                 let what = format!(
-                    "the text ends within the block of rank {}, which begins here; the file is truncated, or `}}` is missing",
+                    "the text ends within the block of rank {}, which begins here; the file is \
+                    truncated, or `}}` is missing",
                     block.rank
                 );
                 return Err((TracePlace::Line(block.line), what));
@@ -205,7 +207,8 @@ impl<R: Read> TextReader<R> {
             word => {
                 let found = word.text();
                 return self.words.wrong(format!(
-                    "here begins an operation (`send`, `recv`, `calc`), a label or `}}`, and not {found}"
+                    "here begins an operation (`send`, `recv`, `calc`), a label or \
+                    `}}`, and not {found}"
                 ));
             }
         };
@@ -243,7 +246,8 @@ impl<R: Read> TextReader<R> {
             word => {
                 let found = word.text();
                 let what = format!(
-                    "a statement ends with its line, and {found} follows; write `tag`, `cpu` and `nic` in this order, each once"
+                    "a statement ends with its line, and {found} follows; write `tag`, `cpu` and \
+                    `nic` in this order, each once"
                 );
                 Err((TracePlace::Line(line), what))
             }
@@ -278,7 +282,8 @@ impl<R: Read> TextReader<R> {
                     let first = block.lines[*entry.get() as usize];
                     let label = String::from_utf8_lossy(entry.key());
                     let what = format!(
-                        "the label `{label}` stands on line {first} of this rank already, and names that operation, as in LogGOPSim; give each operation its own"
+                        "the label `{label}` stands on line {first} of this rank already, and \
+                        names that operation, as in LogGOPSim; give each operation its own"
                     );
                     twice.push((TracePlace::Line(line), what));
                 }
@@ -357,7 +362,8 @@ impl<R: Read> TextReader<R> {
             number.ok_or_else(|| {
                 let label = String::from_utf8_lossy(label);
                 let what = format!(
-                    "rank {} has no label `{label}` so far; labels are known only in the block of their rank, behind their line",
+                    "rank {} has no label `{label}` so far; labels are known only in the block of \
+                    their rank, behind their line",
                     block.rank
                 );
                 (TracePlace::Line(self.words.begun()), what)

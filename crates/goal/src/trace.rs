@@ -1,8 +1,8 @@
 //! A trace on the disk: any operation, from anywhere, in little memory.
 //!
-//! A text is translated first, into a file without a name that vanishes with the trace; a binary file is copied into
-//! such a file, so that the trace cannot be changed once it has been checked. The whole trace is checked before it is
-//! returned (`check`).
+//! A text is translated first, into a file without a name that vanishes with the trace; a binary
+//! file is copied into such a file, so that the trace cannot be changed once it has been checked.
+//! The whole trace is checked before it is returned (`check`).
 
 mod check;
 
@@ -103,8 +103,8 @@ impl Trace {
         trace.checked()
     }
 
-    /// Makes a trace from schedules, rank by rank: one schedule is in memory at a time. `name` stands for a file in
-    /// errors.
+    /// Makes a trace from schedules, rank by rank: one schedule is in memory at a time. `name`
+    /// stands for a file in errors.
     ///
     /// # Errors
     /// If the trace's binary form cannot be written.
@@ -139,7 +139,8 @@ impl Trace {
     fn no_room(path: &Path, error: &io::Error) -> TraceProblem {
         let folder = std::env::temp_dir();
         let what = format!(
-            "the binary form of the trace cannot be written in {}: {error}; TMPDIR names another folder",
+            "the binary form of the trace cannot be written in {}: {error}; TMPDIR names another \
+            folder",
             folder.display()
         );
         TraceProblem::new(path, TracePlace::File, what)
@@ -172,7 +173,8 @@ impl Trace {
         }
         if let Some(rank) = writer.lacks() {
             let what = format!(
-                "rank {rank} has no block; the file is truncated, or the rank does nothing: write `rank {rank} {{ }}`"
+                "rank {rank} has no block; the file is truncated, or the rank does nothing: write \
+                `rank {rank} {{ }}`"
             );
             return Err(TraceProblem::new(path, TracePlace::File, what));
         }
@@ -356,8 +358,10 @@ impl Trace {
         let mut bytes = [0; NODE as usize];
         self.read(at, &mut bytes)?;
         let mut node = OperationRecord::read(&bytes).map_err(|kind| {
-            let what =
-                format!("an operation of kind {kind}; there are 1 (send), 2 (recv), 3 (calc), 4 (probe) and 5 (poll)");
+            let what = format!(
+                "an operation of kind {kind}; there are 1 (send), 2 (recv), 3 (calc), 4 \
+                    (probe) and 5 (poll)"
+            );
             TraceProblem::new(&self.file, TracePlace::Offset(at + 4), what)
         })?;
         if self.regions.is_empty() {

@@ -1,8 +1,9 @@
 //! Deliberate mistakes: do the tests find them?
 //!
-//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff: folder `replay` in
-//! replays, above all on the ideal network, folder `patterns` in the schedules for collective operations. The slow test
-//! makes each mistake in a workspace copy below the target directory, runs the tests there, and demands that they fail.
+//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff:
+//! folder `replay` in replays, above all on the ideal network, folder `patterns` in the schedules
+//! for collective operations. The slow test makes each mistake in a workspace copy below the target
+//! directory, runs the tests there, and demands that they fail.
 //!
 //! `ELANITE_MISTAKE=twice` tries only mistakes with `twice` in their name.
 
@@ -11,7 +12,8 @@ mod mistake;
 
 use mistake::{assert_all_fit, assert_all_found};
 
-/// Mistake folders, the least number of mistakes in each, and the `cargo test` arguments that select the tests.
+/// Mistake folders, the least number of mistakes in each, and the `cargo test` arguments that
+/// select the tests.
 const KINDS: [(&str, usize, &[&str]); 2] = [
     ("replay", 11, &["--test", "all", "--", "replay::"]),
     ("patterns", 4, &["--test", "all", "--", "pattern::"]),

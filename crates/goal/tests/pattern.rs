@@ -1,4 +1,5 @@
-//! Generated patterns have the messages and bytes of their closed forms, and each rank's share of them; and end on an ideal network.
+//! Generated patterns have the messages and bytes of their closed forms, and each rank's share of
+//! them; and end on an ideal network.
 
 use goal::pattern::{Calls, CollectivePattern};
 use goal::replay::{LATENCY, on_ideal};
@@ -85,8 +86,8 @@ fn every_message_has_a_partner_on_an_ideal_network() {
     }
 }
 
-/// A step sends the part that the step before has brought, so that each step takes a latency: on an ideal network a
-/// call takes one latency per step.
+/// A step sends the part that the step before has brought, so that each step takes a latency: on an
+/// ideal network a call takes one latency per step.
 #[test]
 fn a_step_waits_for_the_step_before() {
     let (p, g, m) = (12, 4, 3);
@@ -116,8 +117,8 @@ fn sizes(calls: &Calls, rank: u32, chosen: impl Fn(&Operation) -> bool) -> Vec<u
     chosen.map(|operation| operation.size).collect()
 }
 
-/// The first turn in a group leaves each rank with one part's sum, which came in last. This part goes across: with two
-/// groups in two halves, one in each turn.
+/// The first turn in a group leaves each rank with one part's sum, which came in last. This part
+/// goes across: with two groups in two halves, one in each turn.
 #[test]
 fn the_part_that_a_rank_has_summed_goes_across() {
     let (p, g) = (8, 4);
@@ -136,8 +137,8 @@ fn the_part_that_a_rank_has_summed_goes_across() {
     }
 }
 
-/// The bus bandwidth of NCCL's tests counts the bytes that a rank sends, except for the hierarchical all-reduce, which
-/// counts as a ring over all ranks.
+/// The bus bandwidth of NCCL's tests counts the bytes that a rank sends, except for the
+/// hierarchical all-reduce, which counts as a ring over all ranks.
 #[test]
 fn the_bytes_of_the_bus_are_those_that_a_rank_sends() {
     for pattern in [

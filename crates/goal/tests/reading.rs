@@ -103,7 +103,8 @@ fn both_forms_say_the_same() {
     assert_eq!(all(open(&binary(GOOD)).unwrap()), expected);
 }
 
-/// The bytes that `txt2bin` makes, from the layout in its source, of `num_ranks 1`, `a: calc 5`, `b: calc 6 cpu 1`, `b requires a`.
+/// The bytes that `txt2bin` makes, from the layout in its source, of `num_ranks 1`, `a: calc 5`,
+/// `b: calc 6 cpu 1`, `b requires a`.
 #[test]
 fn the_binary_form_is_that_of_txt2bin() {
     let mut expected = Vec::new();

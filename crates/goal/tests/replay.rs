@@ -1,4 +1,5 @@
-//! A replay takes the time that can be calculated, in the order that the trace asks for, on an ideal network and on machines.
+//! A replay takes the time that can be calculated, in the order that the trace asks for, on an
+//! ideal network and on machines.
 
 mod early;
 mod order;
@@ -162,7 +163,8 @@ fn irequires_waits_for_the_start_and_requires_for_the_end() {
     }
 }
 
-/// A probe looks once and then waits; a poll looks again and again. The message stays for the receive.
+/// A probe looks once and then waits; a poll looks again and again. The message stays for the
+/// receive.
 #[test]
 fn probes_and_polls_wait_for_a_message_and_leave_it() {
     for (look, found) in [("probe", ns(1900) + LATENCY), ("poll", CALL * 12)] {
@@ -201,8 +203,8 @@ fn a_probe_finds_a_message_that_comes_during_its_second_look() {
     assert_eq!(times(&replayed, 1, 1), [ns(900), looked + CALL]);
 }
 
-/// A busy processor delays a send's call, and with it the message. Streams only compute: their sends wait for this
-/// processor, too.
+/// A busy processor delays a send's call, and with it the message. Streams only compute: their
+/// sends wait for this processor, too.
 #[test]
 fn a_message_leaves_with_the_call_of_its_send() {
     for stream in ["", " cpu 1"] {
@@ -394,7 +396,8 @@ fn too_long_messages_are_refused() {
     assert_eq!(replayed.ranks[1].bytes_received, twice);
 }
 
-/// Computations that end beyond the range of simulated time are errors, also where they follow each other over several ranks.
+/// Computations that end beyond the range of simulated time are errors, also where they follow each
+/// other over several ranks.
 #[test]
 fn times_out_of_range_are_refused() {
     const LONG: &str = "calc 8640000000000000"; // 100 days
@@ -522,7 +525,8 @@ fn noise_makes_computation_longer() {
     );
 }
 
-/// The long message needs the receiver's answer; the short one, which was sent later, arrives before it.
+/// The long message needs the receiver's answer; the short one, which was sent later, arrives
+/// before it.
 #[test]
 fn receives_are_matched_in_the_order_of_their_calls_and_not_of_their_ends() {
     let trace = "num_ranks 3

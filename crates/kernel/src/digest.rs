@@ -1,8 +1,9 @@
 //! A fingerprint of results, by which runs are compared.
 //!
-//! The digest is XXH3-128 over the fields in the given order: integers and floating-point bits as eight bytes, little-endian; a
-//! string as its length in bytes, as an integer, and its bytes. The digest does not depend on the machine. It distinguishes
-//! results; it does not protect against forgery.
+//! The digest is XXH3-128 over the fields in the given order: integers and floating-point bits as
+//! eight bytes, little-endian; a string as its length in bytes, as an integer, and its bytes. The
+//! digest does not depend on the machine. It distinguishes results; it does not protect against
+//! forgery.
 
 use std::fmt;
 

@@ -8,14 +8,15 @@
 //! | waiting | no | its waker, which puts it at the ready queue's end |
 //! | finished | no | (its place is reused; a late waker has no effect) |
 //!
-//! A task that is woken any number of times before it is polled is polled once. A task that is woken while it is polled goes to
-//! the queue's end.
+//! A task that is woken any number of times before it is polled is polled once. A task that is
+//! woken while it is polled goes to the queue's end.
 //!
-//! The executor has no notion of time. A process sleeps by waiting for a [`Signal`](crate::Signal) that the layer above
-//! scheduled in its event queue. Wakers come from the standard library, so any futures library's combinators work. A task
-//! spawns others through a [`Spawner`].
+//! The executor has no notion of time. A process sleeps by waiting for a [`Signal`](crate::Signal)
+//! that the layer above scheduled in its event queue. Wakers come from the standard library, so any
+//! futures library's combinators work. A task spawns others through a [`Spawner`].
 //!
-//! A *background* task serves other tasks and may never end: it does not count as unfinished, and no task waits for its end.
+//! A *background* task serves other tasks and may never end: it does not count as unfinished, and
+//! no task waits for its end.
 //!
 //! Bounds: tasks that keep each other ready without end are a [`Livelock`], and so is a task that
 //! never returns from its turn because all its conditions are set. A panic in a task propagates to
@@ -85,11 +86,13 @@ struct Task {
     future: Option<Pin<Box<dyn Future<Output = ()>>>>,
 }
 
-/// Tickets of ready tasks, in the order in which they became ready; `None` once the executor is gone. Locked for a push, or to
-/// take all tickets, and never contended: wakers must be `Sync`, although all tasks run on one thread.
+/// Tickets of ready tasks, in the order in which they became ready; `None` once the executor is
+/// gone. Locked for a push, or to take all tickets, and never contended: wakers must be `Sync`,
+/// although all tasks run on one thread.
 struct ReadyQueue {
     tickets: Mutex<Option<VecDeque<Arc<Ticket>>>>,
-    /// Whether there are tickets. The executor looks here after every event, and mostly the queue is empty.
+    /// Whether there are tickets. The executor looks here after every event, and mostly the queue
+    /// is empty.
     any: AtomicBool,
 }
 
@@ -305,7 +308,8 @@ impl Executor {
                 }
                 (Poll::Ready(()), _) => {
                     self.shared.finish(place);
-                    // Values that the future held may wake or spawn as they drop, so there is no borrow here.
+                    // Values that the future held may wake or spawn as they drop, so there is no
+                    // borrow here.
                     drop(future);
                 }
             }

@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::fmt::{self, Display};
 use std::rc::Rc;
 
-/// A task's name in reports. Clones are the same label: a task that keeps its label can add its current activity, and a
-/// deadlock report shows this behind the name. A label made from a literal takes no memory, and has only the name.
+/// A task's name in reports. Clones are the same label: a task that keeps its label can add its
+/// current activity, and a deadlock report shows this behind the name. A label made from a literal
+/// takes no memory, and has only the name.
 #[derive(Clone)]
 pub struct Label(Name);
 

@@ -2,8 +2,9 @@
 //!
 //! # How a run advances
 //!
-//! The kernel has no main loop and no clock of its own. The layer above pops the next event, sets its own time to the event's
-//! time, acts on the event (which may fire signals), and then lets every process that became ready run until it waits again:
+//! The kernel has no main loop and no clock of its own. The layer above pops the next event, sets
+//! its own time to the event's time, acts on the event (which may fire signals), and then lets
+//! every process that became ready run until it waits again:
 //!
 //! ```
 //! use kernel::{EventQueue, Executor, Signal};
@@ -26,14 +27,15 @@
 //! # Ok::<(), kernel::Livelock>(())
 //! ```
 //!
-//! When no event is left and [`Executor::unfinished`] is not empty, the run is deadlocked. When processes
-//! run without end at one moment, the run is a [`Livelock`].
+//! When no event is left and [`Executor::unfinished`] is not empty, the run is deadlocked. When
+//! processes run without end at one moment, the run is a [`Livelock`].
 //!
 //! # Determinism
 //!
-//! A run is a function of its inputs. The kernel does not read a clock, the environment, an address or an iteration order that
-//! depends on hashing; no result depends on the thread count, since a run uses one. Two events at the same time are ordered by
-//! a key that the layer above chooses, then by scheduling order. Processes run in the order in which they became ready.
+//! A run is a function of its inputs. The kernel does not read a clock, the environment, an address
+//! or an iteration order that depends on hashing; no result depends on the thread count, since a
+//! run uses one. Two events at the same time are ordered by a key that the layer above chooses,
+//! then by scheduling order. Processes run in the order in which they became ready.
 //!
 //! # The rooms
 //!

@@ -1,8 +1,8 @@
 //! Run bounds.
 //!
-//! A run that would take too long, or too much memory, ends with an error instead: a simulation past its saturation point can
-//! otherwise grow its queues for ever. The main loop in the layer above calls [`Limits::check`] once per event, or once in a
-//! while.
+//! A run that would take too long, or too much memory, ends with an error instead: a simulation
+//! past its saturation point can otherwise grow its queues for ever. The main loop in the layer
+//! above calls [`Limits::check`] once per event, or once in a while.
 
 use std::fmt;
 
@@ -82,7 +82,8 @@ impl Bound {
             Self::Time(_) => "raise the bound, or look for what never ends",
             Self::Events(_) => "raise the bound, or shorten the run (a smaller window, less load)",
             Self::Memory(_) => {
-                "raise the bound, or lower the offered load: queues grow without end past saturation"
+                "raise the bound, or lower the offered load: queues grow without end past \
+                saturation"
             }
         }
     }

@@ -1,8 +1,9 @@
 //! How much memory a run needs: an allocator that counts.
 //!
-//! [`CountingAllocator`] wraps an allocator and counts, per thread, the bytes that are allocated and not yet freed, and their peak. A run
-//! is one thread's work, so [`measure`] returns its peak regardless of other threads; the count is in requested bytes and
-//! therefore the same on every machine with the same type sizes.
+//! [`CountingAllocator`] wraps an allocator and counts, per thread, the bytes that are allocated
+//! and not yet freed, and their peak. A run is one thread's work, so [`measure`] returns its peak
+//! regardless of other threads; the count is in requested bytes and therefore the same on every
+//! machine with the same type sizes.
 //!
 //! A program that wants the figures installs the allocator:
 //!
@@ -23,7 +24,8 @@ use std::cell::Cell;
 
 use units::Bytes;
 
-// Constant initial values and no destructors: reaching the counters never allocates, and works until a thread's very end.
+// Constant initial values and no destructors: reaching the counters never allocates, and works
+// until a thread's very end.
 thread_local! {
     /// One place for both counters, since finding the place is most work.
     static USE: Use = const { Use { current: Cell::new(0), peak: Cell::new(0) } };
@@ -74,8 +76,8 @@ pub fn take_over(bytes: i64) {
     USE.with(|own| own.current.set(own.current.get().wrapping_add(bytes)));
 }
 
-/// Runs `work` and returns the memory peak that this thread used meanwhile, beyond the memory in use before. Calls may be
-/// nested.
+/// Runs `work` and returns the memory peak that this thread used meanwhile, beyond the memory in
+/// use before. Calls may be nested.
 pub fn measure<R>(work: impl FnOnce() -> R) -> (R, Bytes) {
     /// Gives an enclosing measurement its peak back, also if `work` panics.
     struct Outer(i64);
@@ -104,9 +106,9 @@ fn count(allocated: usize, freed: usize) {
     });
 }
 
-// SAFETY: every method passes its arguments to the same method of `A` and returns its result, so that the contract of
-// `GlobalAlloc` holds if it holds for `A`. Counting neither allocates nor panics: the counters are constants at first and need
-// no destructor.
+// SAFETY: every method passes its arguments to the same method of `A` and returns its result, so
+// that the contract of `GlobalAlloc` holds if it holds for `A`. Counting neither allocates nor
+// panics: the counters are constants at first and need no destructor.
 #[allow(unsafe_code)]
 unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -1,14 +1,17 @@
 //! The event queue: future events, in a total order.
 //!
-//! Events are ordered by time, then by a key, then by scheduling order. The key belongs to the layer above: it encodes the
-//! event's meaning (component, kind), so that simultaneous events happen in an order that the model defines. Only events with
-//! the same time and key follow the scheduling order, which is itself a function of the events before.
+//! Events are ordered by time, then by a key, then by scheduling order. The key belongs to the
+//! layer above: it encodes the event's meaning (component, kind), so that simultaneous events
+//! happen in an order that the model defines. Only events with the same time and key follow the
+//! scheduling order, which is itself a function of the events before.
 //!
-//! Most events are due soon, and they lie in a *wheel*: a ring of lists, each for the events in 16 ns. A list is sorted when
-//! its time comes, and its events then leave it one by one. So an event costs a few steps at any queue length. Events beyond
-//! the wheel's turn, which is 2.1 us, lie in a binary heap, at O(log n).
+//! Most events are due soon, and they lie in a *wheel*: a ring of lists, each for the events in 16
+//! ns. A list is sorted when its time comes, and its events then leave it one by one. So an event
+//! costs a few steps at any queue length. Events beyond the wheel's turn, which is 2.1 us, lie in a
+//! binary heap, at O(log n).
 //!
-//! The queue is unbounded; [`Limits`](crate::Limits) bounds the run. Scheduling into the past is a broken invariant and panics.
+//! The queue is unbounded; [`Limits`](crate::Limits) bounds the run. Scheduling into the past is a
+//! broken invariant and panics.
 
 use std::array;
 use std::cmp::{Ordering, Reverse};
@@ -112,8 +115,8 @@ impl<E> EventQueue<E> {
         }
     }
 
-    /// Lets `event` happen `at` a time that is not before the last popped event's. Among events at the same time, the event
-    /// with the smallest `key` is first.
+    /// Lets `event` happen `at` a time that is not before the last popped event's. Among events at
+    /// the same time, the event with the smallest `key` is first.
     ///
     /// # Panics
     /// If `at` is in the past, or the key is 2^24 or more, or after 2^40 events.
@@ -200,7 +203,8 @@ impl<E> EventQueue<E> {
         entries.map(|entry| entry.at).min().unwrap_or(Time::MAX)
     }
 
-    /// Turns the wheel to the next event's slot. The event is among those that are due then, or it is a far one.
+    /// Turns the wheel to the next event's slot. The event is among those that are due then, or it
+    /// is a far one.
     fn turn(&mut self) {
         let wheel = self.first_slot();
         if let Some(Reverse(far)) = self.far.peek()

@@ -1,16 +1,20 @@
 //! Random numbers: one stream per component.
 //!
-//! A stream is a function of a seed and its owning component's path, such as `node.12/arrivals`. Streams with different seeds
-//! or paths are independent: drawing more numbers in one place does not affect others.
+//! A stream is a function of a seed and its owning component's path, such as `node.12/arrivals`.
+//! Streams with different seeds or paths are independent: drawing more numbers in one place does
+//! not affect others.
 //!
-//! The output is fixed permanently, on every machine. The generator is `ChaCha8` with counter and nonce from zero, read as
-//! little-endian 64-bit words. Its key is, in 32 bytes, the seed (little-endian), eight zero bytes, and the path's XXH3-128
-//! hash (little-endian). The helpers below are defined by formulas on these words rather than by a library that may improve its
-//! algorithms, and use no function from the machine's own mathematical library. A test pins the first draws.
+//! The output is fixed permanently, on every machine. The generator is `ChaCha8` with counter and
+//! nonce from zero, read as little-endian 64-bit words. Its key is, in 32 bytes, the seed
+//! (little-endian), eight zero bytes, and the path's XXH3-128 hash (little-endian). The helpers
+//! below are defined by formulas on these words rather than by a library that may improve its
+//! algorithms, and use no function from the machine's own mathematical library. A test pins the
+//! first draws.
 //!
-//! A run without a draw is the same for every seed. [`watch`] reports whether a run drew any number, so that a comparison
-//! between two runs can identify differences that may be noise. The report is per thread, like the memory in
-//! [`measure`](crate::memory::measure), since a run is one thread's work.
+//! A run without a draw is the same for every seed. [`watch`] reports whether a run drew any
+//! number, so that a comparison between two runs can identify differences that may be noise. The
+//! report is per thread, like the memory in [`measure`](crate::memory::measure), since a run is one
+//! thread's work.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -24,8 +28,8 @@ thread_local! {
     static DRAWN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work` and returns whether it drew numbers that depend on a run's seed: from streams that it made with [`Stream::new`],
-/// or reported by [`note_draw`]. Calls may be nested.
+/// Runs `work` and returns whether it drew numbers that depend on a run's seed: from streams that
+/// it made with [`Stream::new`], or reported by [`note_draw`]. Calls may be nested.
 pub fn watch<R>(work: impl FnOnce() -> R) -> (R, bool) {
     /// Reports to an enclosing call, also if `work` panics.
     struct Outer(bool);
@@ -65,8 +69,8 @@ impl Stream {
         }
     }
 
-    /// The stream for a `number` that is part of the configuration, such as a permutation's: its draws are the same for every
-    /// run seed, and [`watch`] does not report them.
+    /// The stream for a `number` that is part of the configuration, such as a permutation's: its
+    /// draws are the same for every run seed, and [`watch`] does not report them.
     #[must_use]
     pub fn fixed(number: u64, path: &str) -> Self {
         Self {
@@ -90,8 +94,9 @@ impl Stream {
         note_draw();
     }
 
-    /// A number in `range`; all are equally likely. With words w and the range's length n, the number is the upper half of the
-    /// 128-bit product w n; a w is skipped if the lower half is less than 2^64 mod n, which makes the draw exactly uniform.
+    /// A number in `range`; all are equally likely. With words w and the range's length n, the
+    /// number is the upper half of the 128-bit product w n; a w is skipped if the lower half is
+    /// less than 2^64 mod n, which makes the draw exactly uniform.
     ///
     /// # Panics
     /// If the range is empty.
@@ -120,8 +125,8 @@ impl Stream {
         (self.next_u64() >> 11) as f64 * STEP
     }
 
-    /// A number from the exponential distribution with this mean: -mean ln(1 - u) for a [`uniform_f64`](Self::uniform_f64) u;
-    /// at most 36.74 times the mean.
+    /// A number from the exponential distribution with this mean: -mean ln(1 - u) for a
+    /// [`uniform_f64`](Self::uniform_f64) u; at most 36.74 times the mean.
     #[inline]
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.uniform_f64())

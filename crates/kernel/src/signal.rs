@@ -1,11 +1,13 @@
 //! Signals: the conditions that simulated processes wait for.
 //!
-//! A signal is a condition that becomes set when it was fired a given number of times (once, or as many times as given to
-//! [`Signal::counted`]) and stays set until it is reset. The processes that wait for a signal continue in waiting order; a
-//! process that waits for a signal that is set continues immediately.
+//! A signal is a condition that becomes set when it was fired a given number of times (once, or as
+//! many times as given to [`Signal::counted`]) and stays set until it is reset. The processes that
+//! wait for a signal continue in waiting order; a process that waits for a signal that is set
+//! continues immediately.
 //!
-//! A process that waited when the signal became set continues even if the signal is reset before the process runs: no process
-//! that waited misses a firing. Firing a signal that is set has no effect.
+//! A process that waited when the signal became set continues even if the signal is reset before
+//! the process runs: no process that waited misses a firing. Firing a signal that is set has no
+//! effect.
 
 use crate::turn;
 use std::cell::RefCell;
@@ -32,8 +34,8 @@ struct State {
     tickets: u64,
 }
 
-/// Tickets and wakers in waiting order. Mostly one process waits, which needs no extra memory; few ever wait, so that a search
-/// is short.
+/// Tickets and wakers in waiting order. Mostly one process waits, which needs no extra memory; few
+/// ever wait, so that a search is short.
 #[derive(Default)]
 struct Waiters {
     first: Option<(u64, Waker)>,
@@ -160,8 +162,8 @@ impl fmt::Debug for Signal {
     }
 }
 
-/// Signals that have done their work. A signal without other holders is reused, so that frequent operations such as a sleep
-/// need no new memory.
+/// Signals that have done their work. A signal without other holders is reused, so that frequent
+/// operations such as a sleep need no new memory.
 #[derive(Debug, Default)]
 pub struct Spares {
     signals: VecDeque<Signal>,

@@ -1,8 +1,9 @@
 //! A task's turn: from the executor's poll until the task waits.
 //!
-//! A wait for a condition that is set ends immediately. A loop of such waits would keep its turn for ever: no other task would
-//! run, and simulated time would stand still. So each turn has a budget for immediate ends. When the budget is spent, further
-//! waits stay pending, and the executor reports a [`Livelock`](crate::Livelock) at the turn's end.
+//! A wait for a condition that is set ends immediately. A loop of such waits would keep its turn
+//! for ever: no other task would run, and simulated time would stand still. So each turn has a
+//! budget for immediate ends. When the budget is spent, further waits stay pending, and the
+//! executor reports a [`Livelock`](crate::Livelock) at the turn's end.
 
 use std::cell::Cell;
 use std::task::Poll;
@@ -23,7 +24,8 @@ pub(crate) fn take<R>(turn: impl FnOnce() -> R) -> (R, bool) {
     (result, LEFT.take() == Some(0))
 }
 
-/// The poll result for a wait with a set condition: ready, or pending if the turn's budget is spent.
+/// The poll result for a wait with a set condition: ready, or pending if the turn's budget is
+/// spent.
 pub fn end<T>(output: T) -> Poll<T> {
     let left = LEFT.get();
     if left == Some(0) {

@@ -1,5 +1,5 @@
-//! The kernel's tests: one program, since each program takes long to compile and link. `memory` replaces its process's
-//! allocator and is a separate program.
+//! The kernel's tests: one program, since each program takes long to compile and link. `memory`
+//! replaces its process's allocator and is a separate program.
 
 mod common;
 mod digest;

@@ -53,7 +53,8 @@ fn the_error_names_the_bound_where_the_run_stood_and_what_to_do() {
             memory: Some(Bytes::from_mb(2)),
             ..Limits::default()
         }),
-        "the run passed its bound of 2 MB of memory: it stopped at 5 us after 1000 events with 3 MB \
+        "the run passed its bound of 2 MB of memory: it stopped at 5 us after 1000 events with 3 \
+        MB \
          of memory in use; raise the bound, or lower the offered load: queues grow without end \
          past saturation"
     );

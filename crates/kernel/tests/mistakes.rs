@@ -1,9 +1,10 @@
 //! Deliberate mistakes: do the tests find them?
 //!
-//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff: folder `time` in the event queue,
-//! the executor, signals and bounds, folder `numbers` in random streams, statistics and digests. The slow test makes each
-//! mistake in a workspace copy below the target directory, runs the tests there, and demands that they fail. Tests that pin
-//! values are left out: a planted mistake counts when a test fails that states the right behaviour.
+//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff:
+//! folder `time` in the event queue, the executor, signals and bounds, folder `numbers` in random
+//! streams, statistics and digests. The slow test makes each mistake in a workspace copy below the
+//! target directory, runs the tests there, and demands that they fail. Tests that pin values are
+//! left out: a planted mistake counts when a test fails that states the right behaviour.
 //!
 //! `ELANITE_MISTAKE=twice` tries only mistakes with `twice` in their names.
 

@@ -50,8 +50,8 @@ enum Step {
     Pop,
 }
 
-/// Steps with a few delay lengths, so that ties are frequent, and that delays lie within a slot on the queue's wheel, within a
-/// turn, around its end and beyond.
+/// Steps with a few delay lengths, so that ties are frequent, and that delays lie within a slot on
+/// the queue's wheel, within a turn, around its end and beyond.
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let unit = prop::sample::select(vec![
         1_u64,

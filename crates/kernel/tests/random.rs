@@ -3,8 +3,8 @@
 use kernel::random::{Stream, note_draw, watch};
 use proptest::prelude::*;
 
-/// A change here changes every model result: it needs a new model revision. The values were computed independently, from the
-/// definition in the module's documentation.
+/// A change here changes every model result: it needs a new model revision. The values were
+/// computed independently, from the definition in the module's documentation.
 #[test]
 fn the_first_draws_are_fixed() {
     let mut stream = Stream::new(1, "node.0/arrivals");
@@ -108,8 +108,9 @@ fn uniform_integers_fill_their_range_evenly() {
 
 #[test]
 fn ranges_near_the_end_of_the_integers_are_uniform_too() {
-    // Three quarters of all words, so that one draw in four is skipped. Were it not, every multiple of 3 would come twice as
-    // often as other numbers: two words w in four have a multiple of 3 as the whole part of 3 w / 4.
+    // Three quarters of all words, so that one draw in four is skipped. Were it not, every multiple
+    // of 3 would come twice as often as other numbers: two words w in four have a multiple of 3 as
+    // the whole part of 3 w / 4.
     let length = 3 << 62;
     let mut stream = Stream::new(0, "wide");
     let (mut thirds, mut remainders) = ([0_u32; 3], [0_u32; 3]);
@@ -144,7 +145,8 @@ fn exponential_numbers_have_their_mean_and_tail() {
     assert!(draws.iter().all(|draw| (0.0..=3.0 * 36.74).contains(draw)));
 }
 
-/// The distribution's inverse: an exponential number is exceeded with the probability 1 - u, and grows with u.
+/// The distribution's inverse: an exponential number is exceeded with the probability 1 - u, and
+/// grows with u.
 #[test]
 fn exponential_numbers_are_quantiles_of_uniform_ones() {
     let [mut uniform, mut exponential] = [(); 2].map(|()| Stream::new(3, "quantiles"));

@@ -167,7 +167,8 @@ proptest! {
         times.sort_unstable();
         let rank = ((share * times.len() as f64).ceil() as usize).max(1);
         let exact = times[rank - 1];
-        prop_assert!(quantile >= exact && quantile - exact <= exact / 1000, "{quantile} for {exact}");
+        prop_assert!(quantile >= exact && quantile - exact <= exact / 1000, "{quantile} for \
+            {exact}");
     }
 
     #[test]

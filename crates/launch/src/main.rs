@@ -1,7 +1,8 @@
-//! `elanite-mpiexec RANKS ROOM SPACE REPORT KEEP [NAME=VALUE ...] -- PROGRAM [ARGUMENT ...]`: starts an MPI program's
-//! ranks, and answers them. `elanite mpirun` calls it. `ROOM` is how many ranks there may be in all, with those that
-//! ranks start (`MPI_Comm_spawn`), `SPACE` is the name of the key-value space, `REPORT` the descriptor for events,
-//! `KEEP` is `1` if ranks continue when one ends early; ranks get the variables in addition to this process's.
+//! `elanite-mpiexec RANKS ROOM SPACE REPORT KEEP [NAME=VALUE ...] -- PROGRAM [ARGUMENT ...]`:
+//! starts an MPI program's ranks, and answers them. `elanite mpirun` calls it. `ROOM` is how many
+//! ranks there may be in all, with those that ranks start (`MPI_Comm_spawn`), `SPACE` is the name
+//! of the key-value space, `REPORT` the descriptor for events, `KEEP` is `1` if ranks continue when
+//! one ends early; ranks get the variables in addition to this process's.
 
 #![expect(unsafe_code, reason = "a descriptor comes as a number")]
 

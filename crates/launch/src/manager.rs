@@ -1,7 +1,9 @@
-//! A run's state as its ranks know it: worlds, each with a key-value space and barriers; and published names.
+//! A run's state as its ranks know it: worlds, each with a key-value space and barriers; and
+//! published names.
 //!
-//! The ranks that start together are a *world*. The run begins with one; a rank starts another one by `MPI_Comm_spawn`.
-//! Ranks have numbers in the run, which begin at the number of the first rank in each world.
+//! The ranks that start together are a *world*. The run begins with one; a rank starts another one
+//! by `MPI_Comm_spawn`. Ranks have numbers in the run, which begin at the number of the first rank
+//! in each world.
 
 use crate::space::Edition;
 use crate::spawn::Spawn;
@@ -140,8 +142,8 @@ pub struct Manager {
 }
 
 impl Manager {
-    /// A run that begins with this many ranks and a key-value space with this name, and has room for `room` ranks.
-    /// Ranks read the space from `edition`.
+    /// A run that begins with this many ranks and a key-value space with this name, and has room
+    /// for `room` ranks. Ranks read the space from `edition`.
     pub fn new(ranks: u32, room: u32, name: String, edition: Edition) -> Self {
         let mut manager = Manager {
             room,
@@ -201,7 +203,8 @@ impl Manager {
         !waiting.is_empty() && !waiting.contains(&rank)
     }
 
-    /// Takes a rank's request, and gives replies to this rank and others. Returns the effect on processes.
+    /// Takes a rank's request, and gives replies to this rank and others. Returns the effect on
+    /// processes.
     pub fn take(
         &mut self,
         rank: RankNumber,

@@ -30,8 +30,8 @@ pub struct LaunchProgram {
     pub room: u32,
     /// The ranks' limits on open files; this process's limits are higher.
     files: Rlimit,
-    /// The number under which ranks find their connection: a descriptor of this process, so that the number is free in
-    /// a child.
+    /// The number under which ranks find their connection: a descriptor of this process, so that
+    /// the number is free in a child.
     place: File,
 }
 

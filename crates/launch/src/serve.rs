@@ -53,10 +53,10 @@ struct Run {
     ends: bool,
 }
 
-/// Starts a program's ranks, and serves them until all have ended. `space` is their key-value space's name. Returns the
-/// run's exit code: the code of the rank that ended all ranks, or else of the first rank that failed, 128 and the
-/// signal if a signal killed it. If ranks continue without others, it is the bitwise or over all exit codes. A start
-/// may make no progress for `patience`.
+/// Starts a program's ranks, and serves them until all have ended. `space` is their key-value
+/// space's name. Returns the run's exit code: the code of the rank that ended all ranks, or else of
+/// the first rank that failed, 128 and the signal if a signal killed it. If ranks continue without
+/// others, it is the bitwise or over all exit codes. A start may make no progress for `patience`.
 ///
 /// # Errors
 ///
@@ -97,7 +97,8 @@ impl Run {
         Ok(())
     }
 
-    /// Starts a world's ranks, from the first one on. Returns whether all run; if not, all ranks end.
+    /// Starts a world's ranks, from the first one on. Returns whether all run; if not, all ranks
+    /// end.
     fn start_ranks(&mut self, first: RankNumber, parts: &[ProgramRanks]) -> io::Result<bool> {
         let world = self.manager.world(first);
         let (world, space) = ((first, world.ranks), world.edition.path());
@@ -218,7 +219,8 @@ impl Run {
             (0, code) => code,
             (signal, _) => 128 + signal,
         };
-        // Before MPI_Init and after MPI_Finalize an exit code is the rank's own affair, but a signal is not.
+        // Before MPI_Init and after MPI_Finalize an exit code is the rank's own affair, but a
+        // signal is not.
         let killed = status & 0x7F != 0;
         if killed || left && !self.keep_going {
             if !self.ends {
@@ -273,7 +275,8 @@ impl Run {
         };
         let late = late.iter().map(|&(rank, _)| rank);
         let why = format!(
-            "the start has made no progress for {} s: ranks {} wait in MPI_Init for ranks {}, which {what}",
+            "the start has made no progress for {} s: ranks {} wait in MPI_Init for ranks {}, \
+            which {what}",
             self.stall.patience().as_secs(),
             stall::listed(waiting),
             stall::listed(late),

@@ -1,13 +1,13 @@
 //! The key-value space as ranks read it: a file in memory, which the process manager writes.
 //!
-//! After the first barrier each rank gets all others' addresses. A request for each would be `n²` requests with two
-//! process switches each, which take most of the start of a thousand ranks. So the process manager writes the whole
-//! space before it lets ranks out of a barrier, and the ranks' library answers from there. A key that is not there is
-//! asked for in the usual way.
+//! After the first barrier each rank gets all others' addresses. A request for each would be `n²`
+//! requests with two process switches each, which take most of the start of a thousand ranks. So
+//! the process manager writes the whole space before it lets ranks out of a barrier, and the ranks'
+//! library answers from there. A key that is not there is asked for in the usual way.
 //!
-//! *Layout.* The file begins with the current *edition*'s place and length, as two 64-bit numbers. An edition never
-//! changes: a later one is written behind it. It has its entry count, each entry's end in the edition, and the entries
-//! in key order, `key=value` each, as 32-bit numbers and bytes.
+//! *Layout.* The file begins with the current *edition*'s place and length, as two 64-bit numbers.
+//! An edition never changes: a later one is written behind it. It has its entry count, each entry's
+//! end in the edition, and the entries in key order, `key=value` each, as 32-bit numbers and bytes.
 
 #![expect(
     unsafe_code,

@@ -1,8 +1,8 @@
 //! Requests for more ranks (`MPI_Comm_spawn`), as lines.
 //!
-//! A request has a part for each program: `mcmd=spawn`, a line `key=value` for each word, and `endcmd`. A value is the
-//! rest of its line, and may contain spaces. The first part has the values that the parents put into the new ranks'
-//! key-value space.
+//! A request has a part for each program: `mcmd=spawn`, a line `key=value` for each word, and
+//! `endcmd`. A value is the rest of its line, and may contain spaces. The first part has the values
+//! that the parents put into the new ranks' key-value space.
 //!
 //! | key | value |
 //! |---|---|
@@ -133,8 +133,8 @@ impl Lines {
     }
 }
 
-/// A program's file: a path stays; a name is a file in one of `path`'s folders, or in the folder in which the ranks
-/// start, or else one that the system looks for in `PATH`.
+/// A program's file: a path stays; a name is a file in one of `path`'s folders, or in the folder in
+/// which the ranks start, or else one that the system looks for in `PATH`.
 fn find(program: &str, path: &str, folder: Option<&Path>) -> OsString {
     let folder = folder.unwrap_or(Path::new("."));
     let folders = path.split(':').filter(|folder| !folder.is_empty());

@@ -1,10 +1,11 @@
 //! PMI-1 as text: a request is a line `cmd=NAME key=value ...`, and so is its reply.
 //!
-//! The requests are those in MPICH's library (`src/pmi`), from version 3 to version 5. A request to start more ranks
-//! has several lines ([`spawn`](crate::spawn)). Keys and values in the others contain no spaces.
+//! The requests are those in MPICH's library (`src/pmi`), from version 3 to version 5. A request to
+//! start more ranks has several lines ([`spawn`](crate::spawn)). Keys and values in the others
+//! contain no spaces.
 //!
-//! One request is our own: `cmd=places first=NUMBER` precedes a request to start ranks, and has the first one's number
-//! in the run. It has no reply.
+//! One request is our own: `cmd=places first=NUMBER` precedes a request to start ranks, and has the
+//! first one's number in the run. It has no reply.
 
 use crate::spawn::{Lines, Spawn};
 use std::fmt::{self, Display, Formatter};
@@ -13,7 +14,8 @@ use thiserror::Error;
 /// The maximum length of a key in bytes, with the terminating zero.
 pub const KEY: usize = 64;
 
-/// The maximum length of a value in bytes, with the terminating zero. MPICH cuts longer values into several.
+/// The maximum length of a value in bytes, with the terminating zero. MPICH cuts longer values into
+/// several.
 pub const VALUE: usize = 1024;
 
 /// The maximum length of the name of a key-value space in bytes, with the terminating zero.

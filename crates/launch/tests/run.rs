@@ -98,8 +98,8 @@ sleep 1000
     }
 }
 
-/// Scripts for rank 1, its status, and whether it ends the others; and whether it does so if the others are to
-/// continue.
+/// Scripts for rank 1, its status, and whether it ends the others; and whether it does so if the
+/// others are to continue.
 const ENDS: &[(&str, i32, bool, bool)] = &[
     ("kill -SEGV $$", 11, true, true),
     ("exit 5", 5 << 8, false, false),

@@ -1,13 +1,14 @@
 //! A process's processor: it does the work of the process's calls in call order.
 //!
-//! A call that starts an operation, such as a send, returns immediately to the program, in simulated time as well. The
-//! call's instructions come before everything else that the process does next. Waiting takes no processor. Noise
-//! ([`elan::noise`]) delays the work into which it falls.
+//! A call that starts an operation, such as a send, returns immediately to the program, in
+//! simulated time as well. The call's instructions come before everything else that the process
+//! does next. Waiting takes no processor. Noise ([`elan::noise`]) delays the work into which it
+//! falls.
 //!
-//! A program outside the simulation may make its calls late ([`crate::Pe::given`]), when the cluster has passed the
-//! moment at which the program gave them. The first work of such a turn begins at that moment, or at the previous
-//! turn's end if that is later. If this work's end is not past, everything else happens as if the call had been in
-//! time.
+//! A program outside the simulation may make its calls late ([`crate::Pe::given`]), when the
+//! cluster has passed the moment at which the program gave them. The first work of such a turn
+//! begins at that moment, or at the previous turn's end if that is later. If this work's end is not
+//! past, everything else happens as if the call had been in time.
 
 use elan::{HostCpu, Node};
 use kernel::Signal;
@@ -36,7 +37,8 @@ struct State {
 #[derive(Default)]
 struct TurnEnd {
     signal: Signal,
-    /// The turn before, if that turn had not ended: if this turn is dropped early, the next one waits for that turn instead.
+    /// The turn before, if that turn had not ended: if this turn is dropped early, the next one
+    /// waits for that turn instead.
     before: RefCell<Option<Rc<TurnEnd>>>,
 }
 
@@ -115,8 +117,8 @@ impl Cpu {
 }
 
 impl Turn {
-    /// Waits for the turn and works for a while; the turn continues. Returns when the work ended, which may be past if
-    /// given late.
+    /// Waits for the turn and works for a while; the turn continues. Returns when the work ended,
+    /// which may be past if given late.
     pub async fn work(&self, node: &Node, time: Time) -> Time {
         loop {
             let Some(before) = self.before.borrow().clone() else {

@@ -1,8 +1,9 @@
 //! # Elanlib: library services that are independent of the Elan's revision (petrini2003 s3.2)
 //!
-//! Tagged messages ([`tport`]), put and get ([`putget`]), queues for small messages ([`queue`]), and process groups
-//! with their collective calls ([`group`]). A process reaches Elanlib by [`crate::Pe::elan`]. The library was
-//! initialised, in all the job's processes, before their programs began.
+//! Tagged messages ([`tport`]), put and get ([`putget`]), queues for small messages ([`queue`]),
+//! and process groups with their collective calls ([`group`]). A process reaches Elanlib by
+//! [`crate::Pe::elan`]. The library was initialised, in all the job's processes, before their
+//! programs began.
 //!
 //! | call | here |
 //! |---|---|
@@ -11,17 +12,20 @@
 //! | `elan_allocMain`, `elan_allocElan`, `elan_free`, `elan_main2elan` | as in Elan3lib, [`Elan::elan3`] |
 //! | `elan_clock` | [`Elan::clock`] |
 //!
-//! *Waiting.* A process polls, or it blocks, or it looks so many times and then blocks ([`WaitMode`], set for a job by
-//! [`crate::ProcessJob::waiting`]): these are the wait types `ELAN_POLL_EVENT`, `ELAN_WAIT_EVENT` and a count. All ways see
-//! the same; a blocking process sees it later, since an interrupt takes `interrupt` in place of `poll`. A process that
-//! finds its event set does not pay either cost. All waits for the network use the job's way, in Shmem, MPI and
-//! collective calls as well, and so do waits for messages from the same node. Some calls have their own way:
-//! `elan_hgsync` polls, and so do the Shmem and MPI barriers; `elan_hgsyncevent` blocks; `shmem_wait` polls; group
-//! members on one node poll for each other. A blocking process leaves its processor to others, but this has no effect
-//! here: processes do not take their processors from each other.
+//! *Waiting.* A process polls, or it blocks, or it looks so many times and then blocks
+//! ([`WaitMode`], set for a job by [`crate::ProcessJob::waiting`]): these are the wait types
+//! `ELAN_POLL_EVENT`, `ELAN_WAIT_EVENT` and a count. All ways see the same; a blocking process sees
+//! it later, since an interrupt takes `interrupt` in place of `poll`. A process that finds its
+//! event set does not pay either cost. All waits for the network use the job's way, in Shmem, MPI
+//! and collective calls as well, and so do waits for messages from the same node. Some calls have
+//! their own way: `elan_hgsync` polls, and so do the Shmem and MPI barriers; `elan_hgsyncevent`
+//! blocks; `shmem_wait` polls; group members on one node poll for each other. A blocking process
+//! leaves its processor to others, but this has no effect here: processes do not take their
+//! processors from each other.
 //!
-//! *Global* memory has the same address in all processes that make the same calls in the same order, independent of
-//! each process's other allocations: global memory has its own heaps, [`GLOBAL_MAIN`] and [`GLOBAL_ELAN`] long.
+//! *Global* memory has the same address in all processes that make the same calls in the same
+//! order, independent of each process's other allocations: global memory has its own heaps,
+//! [`GLOBAL_MAIN`] and [`GLOBAL_ELAN`] long.
 
 mod barrier;
 mod block;
@@ -65,8 +69,8 @@ pub const GLOBAL_MAIN: Bytes = Bytes::from_mb(256);
 /// Each process's global heap in adapter memory. Its size is assumed, too.
 pub const GLOBAL_ELAN: Bytes = Bytes::from_mb(1);
 
-/// The global buffer in main memory for data with places that differ from process to process, as in an MPI broadcast.
-/// Its size is assumed, not published.
+/// The global buffer in main memory for data with places that differ from process to process, as in
+/// an MPI broadcast. Its size is assumed, not published.
 pub const STAGE: Bytes = Bytes::from_kb(64);
 
 /// Words that are made when they are read.

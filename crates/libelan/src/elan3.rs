@@ -1,9 +1,10 @@
 //! # Elan3lib: the lowest programming level in user space (petrini2003 s3.1)
 //!
-//! A job's processes know each other by *virtual process ids*, from 0. Memory is addressed by the id and an address.
-//! All calls take the adapter's 32-bit address, [`ElanAddr`]; the host's address for the same byte is another way to
-//! write it ([`Context::elan2main`]). Where all processes make the same allocations in the same order, they get the
-//! same addresses, and can name each other's memory by their own addresses.
+//! A job's processes know each other by *virtual process ids*, from 0. Memory is addressed by the
+//! id and an address. All calls take the adapter's 32-bit address, [`ElanAddr`]; the host's address
+//! for the same byte is another way to write it ([`Context::elan2main`]). Where all processes make
+//! the same allocations in the same order, they get the same addresses, and can name each other's
+//! memory by their own addresses.
 //!
 //! | call | here |
 //! |---|---|
@@ -29,7 +30,8 @@ use std::rc::Rc;
 use typed_index_collections::TiVec;
 use units::Bytes;
 
-/// How much a heap maps at a time, in main memory and in the adapter's; longer allocations get their own ranges.
+/// How much a heap maps at a time, in main memory and in the adapter's; longer allocations get
+/// their own ranges.
 const MAIN_ARENA: Bytes = Bytes::from_kb(256);
 const ELAN_ARENA: Bytes = Bytes::from_kb(64);
 
@@ -72,7 +74,8 @@ impl Context {
         }
     }
 
-    /// The process as its adapter knows it: time, threads, queues, and all else that this library does not wrap.
+    /// The process as its adapter knows it: time, threads, queues, and all else that this library
+    /// does not wrap.
     pub fn node(&self) -> &Node {
         &self.inner.processes[self.inner.vp]
     }
@@ -141,7 +144,8 @@ impl Context {
         (process.place() == self.node().place()).then_some(process)
     }
 
-    /// Allocates main memory (`elan3_allocMain`), with all permissions and zeros in it. An alignment of 0 means any.
+    /// Allocates main memory (`elan3_allocMain`), with all permissions and zeros in it. An
+    /// alignment of 0 means any.
     ///
     /// # Errors
     /// If the addresses are exhausted, or the alignment is not a power of two.
@@ -157,7 +161,8 @@ impl Context {
         self.inner.elan.borrow_mut().alloc(align, size)
     }
 
-    /// Frees an allocation (`elan3_free`). Once a mapped range is free as a whole, the range is unmapped.
+    /// Frees an allocation (`elan3_free`). Once a mapped range is free as a whole, the range is
+    /// unmapped.
     ///
     /// # Errors
     /// If there is no allocation at this address.
@@ -213,8 +218,8 @@ impl Context {
         self.node().load(self.node().at(at), size)
     }
 
-    /// Makes an event from 64 bytes in this process's adapter memory (`elan3_initevent`). The process sees the event,
-    /// which waits for `count` occurrences.
+    /// Makes an event from 64 bytes in this process's adapter memory (`elan3_initevent`). The
+    /// process sees the event, which waits for `count` occurrences.
     ///
     /// # Errors
     /// If the bytes are no adapter memory.
@@ -248,7 +253,8 @@ impl Context {
         self.node().wait_by(event, how).await;
     }
 
-    /// The descriptor for a put: `size` bytes from this process to another, for [`put_dma`](Self::put_dma).
+    /// The descriptor for a put: `size` bytes from this process to another, for
+    /// [`put_dma`](Self::put_dma).
     ///
     /// # Errors
     /// [`DmaError::NoProcess`].
@@ -294,7 +300,8 @@ impl Context {
         self.post(self.descriptor(vp, from, to, size))
     }
 
-    /// Puts bytes into another process's memory; then the event at an address in that process occurs.
+    /// Puts bytes into another process's memory; then the event at an address in that process
+    /// occurs.
     pub fn put_notify(
         &self,
         vp: ProcessId,

@@ -33,7 +33,8 @@ pub enum JobError {
     NoContext(#[from] ContextError),
     /// An adapter has no memory left for the libraries.
     #[error(
-        "no memory for the libraries: {0}; --set adapter.memory makes more room, and --set tport.buffer takes less"
+        "no memory for the libraries: {0}; --set adapter.memory makes more room, and --set \
+        tport.buffer takes less"
     )]
     NoMemory(#[from] AllocError),
 }

@@ -59,14 +59,15 @@ impl ProcessJob {
         })
     }
 
-    /// Sets how the libraries in the job's processes wait (`LIBELAN_WAITTYPE`, `base->waitType`): they poll by default.
-    /// See [`mod@crate::elan`].
+    /// Sets how the libraries in the job's processes wait (`LIBELAN_WAITTYPE`, `base->waitType`):
+    /// they poll by default. See [`mod@crate::elan`].
     #[must_use]
     pub fn waiting(self, waits: WaitMode) -> Self {
         ProcessJob { waits, ..self }
     }
 
-    /// Sets the traffic class of all the job's packets, which the machine must have; the default is 0.
+    /// Sets the traffic class of all the job's packets, which the machine must have; the default is
+    /// 0.
     #[must_use]
     pub fn in_traffic_class(self, traffic_class: u8) -> Self {
         ProcessJob {
@@ -75,7 +76,8 @@ impl ProcessJob {
         }
     }
 
-    /// Sets the share of links that all the job's packets count to; the default is 0. See [`Cluster::tally`].
+    /// Sets the share of links that all the job's packets count to; the default is 0. See
+    /// [`Cluster::tally`].
     #[must_use]
     pub fn of_share(self, share: u8) -> Self {
         ProcessJob { share, ..self }
@@ -84,7 +86,8 @@ impl ProcessJob {
     /// Attaches the processes, all with a new capability, and starts the program in each.
     ///
     /// # Errors
-    /// If the cluster lacks a node, a node a processor for each of its processes, or an adapter a context or memory.
+    /// If the cluster lacks a node, a node a processor for each of its processes, or an adapter a
+    /// context or memory.
     pub fn launch(
         &self,
         cluster: &mut Cluster,
@@ -99,7 +102,8 @@ impl ProcessJob {
         Ok(())
     }
 
-    /// Attaches the processes without starting a program, for callers that start one in each process.
+    /// Attaches the processes without starting a program, for callers that start one in each
+    /// process.
     ///
     /// # Errors
     /// As [`ProcessJob::launch`].
@@ -181,19 +185,20 @@ impl Pe {
         self.node().now()
     }
 
-    /// Computes for a while: the processor is busy and the network is not used. Returns when the computation is over, which
-    /// may be past if the call was [given](Self::given) late.
+    /// Computes for a while: the processor is busy and the network is not used. Returns when the
+    /// computation is over, which may be past if the call was [given](Self::given) late.
     pub fn compute(&self, time: Time) -> impl Future<Output = Time> + use<> {
         let (node, turn) = (self.node().clone(), self.elan.cpu().turn());
         async move { turn.work(&node, time).await }
     }
 
-    /// Makes calls that a program gave at a moment, which may be past: a real program, for example, runs beside the
-    /// simulation and reports its calls later. Each call's instructions begin at that moment, or after those of the
-    /// call before. If they have not ended yet, the network behaves as if the call had been in time. So a call may be
-    /// late by its own time, if the process polls and its processor has copied or matched no messages meanwhile (those
-    /// from its own node; all where the host matches). The closure makes calls that return immediately; waits are
-    /// awaited outside.
+    /// Makes calls that a program gave at a moment, which may be past: a real program, for example,
+    /// runs beside the simulation and reports its calls later. Each call's instructions begin at
+    /// that moment, or after those of the call before. If they have not ended yet, the network
+    /// behaves as if the call had been in time. So a call may be late by its own time, if the
+    /// process polls and its processor has copied or matched no messages meanwhile (those from its
+    /// own node; all where the host matches). The closure makes calls that return immediately;
+    /// waits are awaited outside.
     pub fn given<R>(&self, at: Time, calls: impl FnOnce() -> R) -> R {
         self.elan.cpu().giving(at, calls)
     }
@@ -203,7 +208,8 @@ impl Pe {
         self.elan.label()
     }
 
-    /// Waits for a future under a name that a deadlock report then shows: `ring 3: waits for tag 7`.
+    /// Waits for a future under a name that a deadlock report then shows:
+    /// `ring 3: waits for tag 7`.
     pub async fn waiting<F: IntoFuture>(
         &self,
         what: impl fmt::Display + 'static,

@@ -1,7 +1,8 @@
 //! # The Elan's programming libraries (petrini2003 s3)
 //!
-//! This crate holds the calls that simulated programs make. A program is an async function that every process of a [`ProcessJob`]
-//! runs, on nodes of a [`Cluster`](::elan::Cluster). Each process gets a [`Pe`], its processing element:
+//! This crate holds the calls that simulated programs make. A program is an async function that
+//! every process of a [`ProcessJob`] runs, on nodes of a [`Cluster`](::elan::Cluster). Each process
+//! gets a [`Pe`], its processing element:
 //!
 //! ```
 //! # use elan::{Cluster, NodeId, ProcessId, Stop};
@@ -26,8 +27,9 @@
 //! }
 //! ```
 //!
-//! The calls have the original libraries' names and meaning, in Rust style. Each call names its original call. Sources:
-//! petrini2003 is the `QsNET` paper; names and arguments follow programs from that time.
+//! The calls have the original libraries' names and meaning, in Rust style. Each call names its
+//! original call. Sources: petrini2003 is the `QsNET` paper; names and arguments follow programs
+//! from that time.
 //!
 //! ## The rooms
 //!

@@ -1,7 +1,8 @@
 //! # MPI on Tports: point to point (petrini2003 s3.2: "very similar to MPI")
 //!
-//! This module has the part of MPI that the published benchmarks need; whole programs run under a real MPI instead. A
-//! rank is a virtual process id, a message's Tport label is its rank and tag, and the costs are the Tports'.
+//! This module has the part of MPI that the published benchmarks need; whole programs run under a
+//! real MPI instead. A rank is a virtual process id, a message's Tport label is its rank and tag,
+//! and the costs are the Tports'.
 //!
 //! ```
 //! # use libelan::Pe;
@@ -106,8 +107,9 @@ impl Mpi {
         self.tport.elan.nvps()
     }
 
-    /// Charges a non-blocking call's request cost: the request is made, and freed in the end. This is the processor's
-    /// next work. [`isend`](Self::isend) and the like do it themselves; other such calls on Tports must do it first.
+    /// Charges a non-blocking call's request cost: the request is made, and freed in the end. This
+    /// is the processor's next work. [`isend`](Self::isend) and the like do it themselves; other
+    /// such calls on Tports must do it first.
     pub fn request(&self) {
         let elan = &self.tport.elan;
         let time = elan.node().config().host.request;
@@ -222,7 +224,8 @@ impl Mpi {
         ends.into_iter().collect()
     }
 
-    /// Sends and receives at the same time (`MPI_Sendrecv`): each end names the other rank, the tag, and the buffer.
+    /// Sends and receives at the same time (`MPI_Sendrecv`): each end names the other rank, the
+    /// tag, and the buffer.
     ///
     /// # Errors
     /// The errors of the send and the receive; the receive's first.
@@ -238,8 +241,8 @@ impl Mpi {
         sent.map(|_| status)
     }
 
-    /// Waits until there is a message to receive (`MPI_Probe`). A receive with the same selection gets this message, or an
-    /// earlier one.
+    /// Waits until there is a message to receive (`MPI_Probe`). A receive with the same selection
+    /// gets this message, or an earlier one.
     ///
     /// # Errors
     /// If there is no memory for an event.

@@ -1,7 +1,8 @@
 //! # Shmem: one-sided communication on put and get (petrini2003 s3: "Cray Shmem ... implemented on top of Elanlib")
 //!
-//! Processing elements put into and get from each other's *symmetric* memory, which has the same address in all of them:
-//! [`Shmem::malloc`] takes it from the global heap in main memory, [`Shmem::malloc_elan`] from that in adapter memory.
+//! Processing elements put into and get from each other's *symmetric* memory, which has the same
+//! address in all of them: [`Shmem::malloc`] takes it from the global heap in main memory,
+//! [`Shmem::malloc_elan`] from that in adapter memory.
 //!
 //! | call | here |
 //! |---|---|
@@ -12,12 +13,13 @@
 //! | `shmem_wait`, `shmem_wait_until` | [`Shmem::wait`], [`Shmem::wait_until`] |
 //! | `shmem_fence`, `shmem_quiet` | [`Shmem::fence`], [`Shmem::quiet`] |
 //!
-//! A put returns when its source may be used again. A put of up to [`putget::SMALL`](crate::elan::putget::SMALL)
-//! returns immediately, and the next [`Shmem::quiet`] returns its error. A longer put returns when it is over. Words
-//! have 8 bytes.
+//! A put returns when its source may be used again. A put of up to
+//! [`putget::SMALL`](crate::elan::putget::SMALL) returns immediately, and the next [`Shmem::quiet`]
+//! returns its error. A longer put returns when it is over. Words have 8 bytes.
 //!
-//! Atomics are transaction packets, which the other adapter's inputter executes without that adapter's host: a thread
-//! on the caller's adapter sends each packet. Atomics' words lie in adapter memory, where transactions can reach them.
+//! Atomics are transaction packets, which the other adapter's inputter executes without that
+//! adapter's host: a thread on the caller's adapter sends each packet. Atomics' words lie in
+//! adapter memory, where transactions can reach them.
 
 mod collective;
 
@@ -77,7 +79,8 @@ impl Shmem {
         self.elan.nvps()
     }
 
-    /// Allocates symmetric main memory: the same calls in every processing element give the same addresses.
+    /// Allocates symmetric main memory: the same calls in every processing element give the same
+    /// addresses.
     ///
     /// # Errors
     /// If the heap is full.
@@ -101,11 +104,12 @@ impl Shmem {
         self.elan.galloc_free(at)
     }
 
-    /// Puts bytes into another processing element's memory; returns when the bytes' source may be used again.
+    /// Puts bytes into another processing element's memory; returns when the bytes' source may be
+    /// used again.
     ///
     /// # Errors
-    /// If an access is refused, for more than [`SMALL`](crate::elan::putget::SMALL) bytes; else [`quiet`](Self::quiet)
-    /// returns the error.
+    /// If an access is refused, for more than [`SMALL`](crate::elan::putget::SMALL) bytes; else
+    /// [`quiet`](Self::quiet) returns the error.
     pub async fn put(&self, to: ElanAddr, from: ElanAddr, size: Bytes, pe: u32) -> ShmemResult<()> {
         let put = self.elan.put(ProcessId::new(pe), from, to, size);
         if size > crate::elan::putget::SMALL {
@@ -161,7 +165,8 @@ impl Shmem {
         Ok(self.elan.put_wait_all().await?)
     }
 
-    /// Orders the puts to each processing element: as [`quiet`](Self::quiet), since separate DMAs are not ordered.
+    /// Orders the puts to each processing element: as [`quiet`](Self::quiet), since separate DMAs
+    /// are not ordered.
     ///
     /// # Errors
     /// As [`quiet`](Self::quiet).
@@ -177,8 +182,8 @@ impl Shmem {
         self.wait_until(at, Comparison::NotEqual, value).await
     }
 
-    /// Waits, polling, until the comparison of a word in the caller's own memory with a value holds; returns the word.
-    /// A word in adapter memory is read across the bus each time.
+    /// Waits, polling, until the comparison of a word in the caller's own memory with a value
+    /// holds; returns the word. A word in adapter memory is read across the bus each time.
     ///
     /// # Errors
     /// If the word is not mapped.
@@ -235,8 +240,9 @@ impl Shmem {
 
     /// Stores a word if the old word was `expected`; returns the old word.
     ///
-    /// The packet tests and stores in one step. Its answer only reports whether the test failed, so another packet has
-    /// to fetch the old word. If that word is the expected one by now, all begins again.
+    /// The packet tests and stores in one step. Its answer only reports whether the test failed, so
+    /// another packet has to fetch the old word. If that word is the expected one by now, all
+    /// begins again.
     ///
     /// # Errors
     /// As [`fadd`](Self::fadd).
@@ -263,8 +269,8 @@ impl Shmem {
         self.execute(pe, transactions.to_vec()).await
     }
 
-    /// Lets a processing element's adapter execute transactions, as one packet; the call has its place among this
-    /// process's calls immediately, and the future waits for the answer.
+    /// Lets a processing element's adapter execute transactions, as one packet; the call has its
+    /// place among this process's calls immediately, and the future waits for the answer.
     ///
     /// # Errors
     /// If an access is refused, or there is no memory for the thread that sends the packet.

@@ -1,5 +1,5 @@
-//! Elanlib's broadcasts: their costs on the papers' machine, and how the software broadcast passes through the
-//! adapters.
+//! Elanlib's broadcasts: their costs on the papers' machine, and how the software broadcast passes
+//! through the adapters.
 
 use crate::common;
 
@@ -17,8 +17,9 @@ async fn broadcast(pe: &Pe, hardware: bool, at: elan::ElanAddr, size: Bytes, roo
     done.expect("all have the buffer");
 }
 
-/// One broadcast from process 0 to 64 processes, which all take part at once: the time until the last one has the
-/// bytes; and how long the bus at node 32, in the middle of a chain, was taken meanwhile.
+/// One broadcast from process 0 to 64 processes, which all take part at once: the time until the
+/// last one has the bytes; and how long the bus at node 32, in the middle of a chain, was taken
+/// meanwhile.
 fn alone(hardware: bool, placement: Placement, length: u64) -> (Time, Time) {
     let config = machine(FatTree::quaternary(3).expect("64 nodes"));
     let nodes: Vec<u32> = (0..64).collect();
@@ -41,9 +42,9 @@ fn alone(hardware: bool, placement: Placement, length: u64) -> (Time, Time) {
     (last.expect("all have ended"), busy.borrow()[0])
 }
 
-/// petrini2001: 288 MB/s between adapter memories and 200 MB/s between main memories, by hardware and by software. Here
-/// the software's segments go along a chain, which takes a while to fill: 1 MB is not yet the asymptote, and the bounds
-/// are for 1 MB.
+/// petrini2001: 288 MB/s between adapter memories and 200 MB/s between main memories, by hardware
+/// and by software. Here the software's segments go along a chain, which takes a while to fill: 1
+/// MB is not yet the asymptote, and the bounds are for 1 MB.
 #[test]
 fn bandwidth_over_64_nodes() {
     let length = 1 << 20;
@@ -69,9 +70,10 @@ fn bandwidth_over_64_nodes() {
     }
 }
 
-/// petrini2001: hardware below 13 us up to 256 bytes between adapter memories, software 3.5 us above it. Here a
-/// hardware broadcast's root posts one DMA, and single broadcasts differ by 7 to 11 us: each process in the tree sends
-/// a packet to four others, so the difference grows with the bytes.
+/// petrini2001: hardware below 13 us up to 256 bytes between adapter memories, software 3.5 us
+/// above it. Here a hardware broadcast's root posts one DMA, and single broadcasts differ by 7 to
+/// 11 us: each process in the tree sends a packet to four others, so the difference grows with the
+/// bytes.
 #[test]
 fn latency_over_64_nodes() {
     let us = |ns: u64| Time::from_ns(ns);
@@ -84,8 +86,8 @@ fn latency_over_64_nodes() {
     }
 }
 
-/// Lengths around those of packets, segments and the stage, in trees and chains, for teams, from the first, the last
-/// and a middle process, several in a row.
+/// Lengths around those of packets, segments and the stage, in trees and chains, for teams, from
+/// the first, the last and a middle process, several in a row.
 #[test]
 fn all_lengths_arrive() {
     let segment = 4 * 320;
@@ -117,8 +119,8 @@ fn all_lengths_arrive() {
     }
 }
 
-/// A process in the middle of a chain that may not write its buffer gets the error itself: it has received the bytes into
-/// its stage, and sends them on. All others have the bytes.
+/// A process in the middle of a chain that may not write its buffer gets the error itself: it has
+/// received the bytes into its stage, and sends them on. All others have the bytes.
 #[test]
 fn who_cannot_take_the_bytes_passes_them_on() {
     let (length, [ends, told]) = (20_000, logs());
@@ -144,8 +146,9 @@ fn who_cannot_take_the_bytes_passes_them_on() {
     }
 }
 
-/// A process in the middle of a chain with a busy thread processor empties its stage slowly. It slows the others down,
-/// and no bytes are lost, in several broadcasts in a row: senders keep segments back until there is room for them.
+/// A process in the middle of a chain with a busy thread processor empties its stage slowly. It
+/// slows the others down, and no bytes are lost, in several broadcasts in a row: senders keep
+/// segments back until there is room for them.
 #[test]
 fn a_slow_process_holds_the_others() {
     let (length, [ends, told]) = (100_000, logs());
@@ -174,8 +177,8 @@ fn a_slow_process_holds_the_others() {
             told.note((me(&pe), pe.now() - start));
         }
     });
-    // The busy thread has the processor for 2 ms at a time. 36 of the 79 segments fit in the stages before it: so the
-    // root waits, too.
+    // The busy thread has the processor for 2 ms at a time. 36 of the 79 segments fit in the stages
+    // before it: so the root waits, too.
     for &(vp, time) in ends.borrow().iter() {
         assert!(time > Time::from_ms(2), "process {vp} took {time}");
     }

@@ -1,4 +1,5 @@
-//! Shmem's and MPI's collective calls beyond those that `programs`' random programs compare with an oracle.
+//! Shmem's and MPI's collective calls beyond those that `programs`' random programs compare with an
+//! oracle.
 
 use crate::common;
 
@@ -61,14 +62,16 @@ fn mpi_has_no_other_roots() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
-    /// Collective calls among messages from neighbour to neighbour, with buffers at different addresses.
+    /// Collective calls among messages from neighbour to neighbour, with buffers at different
+    /// addresses.
     #[test]
     fn mpi_broadcasts_any_buffer(size in 0u64..200_000, root: u32, which in 0usize..4, late in 0u64..50) {
         let job = &jobs()[which];
         run(job, async move |pe| {
             let (mpi, nvps, length) = (pe.mpi(), pe.nvps(), Bytes::new(size));
             let root = root % nvps;
-            pe.elan3().alloc_main(8, Bytes::new(1 + 100 * u64::from(me(&pe)))).expect("there is room");
+            pe.elan3().alloc_main(8, Bytes::new(1 + 100 * u64::from(me(&pe)))).expect("there is \
+                room");
             let buffer = pe.elan3().alloc_main(8, length).expect("there is room");
             let token = pe.elan3().alloc_main(8, Bytes::new(8)).expect("there is room");
             if mpi.rank() == root {

@@ -72,7 +72,8 @@ fn jobs_that_cannot_run() {
     launch(&[0, 1]).unwrap();
 }
 
-/// A ring of puts: the same calls give the same addresses in every process, and each finds its neighbour's bytes.
+/// A ring of puts: the same calls give the same addresses in every process, and each finds its
+/// neighbour's bytes.
 #[test]
 fn puts_with_notification() {
     run(&four(), async |pe| {
@@ -123,7 +124,8 @@ fn gets() {
     });
 }
 
-/// An event that waits for all: three other processes set it, by zero-byte puts; and the process itself.
+/// An event that waits for all: three other processes set it, by zero-byte puts; and the process
+/// itself.
 #[test]
 fn counted_events() {
     run(&four(), async |pe| {
@@ -142,8 +144,8 @@ fn counted_events() {
     });
 }
 
-/// A descriptor with events at both ends. The event at the destination starts another DMA there: the bytes come back
-/// without that process.
+/// A descriptor with events at both ends. The event at the destination starts another DMA there:
+/// the bytes come back without that process.
 #[test]
 fn descriptors_and_chained_events() {
     run(&four(), async |pe| {
@@ -196,7 +198,8 @@ fn a_program_for_each_process() {
     cluster.run().unwrap();
 }
 
-/// Every mistake is an error where it was made, no bytes are stored, and the rest of the job continues.
+/// Every mistake is an error where it was made, no bytes are stored, and the rest of the job
+/// continues.
 #[test]
 fn mistakes() {
     run(&four(), async |pe| {
@@ -362,7 +365,8 @@ fn a_fixed_heap_does_not_grow() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Allocations never overlap, are aligned, hold zeros at first and keep their bytes; freed room is used again.
+    /// Allocations never overlap, are aligned, hold zeros at first and keep their bytes; freed room
+    /// is used again.
     #[test]
     fn allocations_do_not_overlap(steps in prop::collection::vec((any::<bool>(), 0_u32..10, 0_u64..3000, 0_usize..20), 1..80)) {
         let (_, [node]) = start(&four_nodes());

@@ -1,5 +1,5 @@
-//! The libraries in a machine with failing parts: calls end, with the right bytes or with an error that names the
-//! process out of reach.
+//! The libraries in a machine with failing parts: calls end, with the right bytes or with an error
+//! that names the process out of reach.
 
 mod messages;
 
@@ -170,8 +170,8 @@ async fn call(pe: &Pe, group: &Group, call: Call, round: u64) -> Result<(), DmaE
     outcome
 }
 
-/// If any part dies for a while, at any moment in any calls, all calls end, all bytes are right, and no process leaves
-/// a barrier early.
+/// If any part dies for a while, at any moment in any calls, all calls end, all bytes are right,
+/// and no process leaves a barrier early.
 #[test]
 fn calls_survive_outages() {
     let config = sixteen_nodes();
@@ -238,7 +238,8 @@ fn the_hardware_is_used_again() {
     assert!(by_hardware(slowest + 65..150) > 70, "{took:?}");
 }
 
-/// When an adapter dies permanently, all members of its groups are notified, in any call; later calls fail immediately.
+/// When an adapter dies permanently, all members of its groups are notified, in any call; later
+/// calls fail immediately.
 #[test]
 fn a_lost_member_is_known_to_all() {
     let lost = FaultyPart::Adapter(Place::new(5));
@@ -280,7 +281,8 @@ fn a_lost_member_is_known_to_all() {
     }
 }
 
-/// A call's message is given up while the routing tables are unaware: once the cable is back, all members are notified.
+/// A call's message is given up while the routing tables are unaware: once the cable is back, all
+/// members are notified.
 #[test]
 fn what_is_given_up_is_known_to_all() {
     let mut failed = 0;
@@ -316,8 +318,8 @@ fn what_is_given_up_is_known_to_all() {
     assert!(failed > 100, "{failed}");
 }
 
-/// The routing tables lack a way from 227 to 300 us, when they learn of another cable: too short for a watch. The
-/// member that has lost the group meanwhile still notifies the others.
+/// The routing tables lack a way from 227 to 300 us, when they learn of another cable: too short
+/// for a watch. The member that has lost the group meanwhile still notifies the others.
 #[test]
 fn tables_that_find_a_way_again_hide_no_loss() {
     let outage = |part, at, lasts| down(part, Time::from_us(at), Some(Time::from_us(lasts)));
@@ -509,8 +511,8 @@ fn faults_that_do_not_occur_change_nothing() {
     assert_eq!(digests[0], digests[1]);
 }
 
-/// While a group is made and used, an adapter is dead for a moment: no member waits for ever, or has a group that
-/// others lack.
+/// While a group is made and used, an adapter is dead for a moment: no member waits for ever, or
+/// has a group that others lack.
 #[test]
 fn groups_are_made_while_an_adapter_is_dead() {
     let mut made_by_all = 0;

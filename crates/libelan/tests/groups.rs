@@ -1,5 +1,5 @@
-//! Groups: their members, whether hardware serves them, their calls' costs, and that no process overtakes. The results
-//! of broadcasts and reductions are compared with an oracle in `programs`.
+//! Groups: their members, whether hardware serves them, their calls' costs, and that no process
+//! overtakes. The results of broadcasts and reductions are compared with an oracle in `programs`.
 
 use crate::common;
 
@@ -64,7 +64,8 @@ fn layouts() -> impl Strategy<Value = Vec<u32>> {
     prop_oneof![one_each, shuffled, round_robin, blocks]
 }
 
-/// Barriers in a row, with random kinds, between random delays: no process leaves one before all have come to it.
+/// Barriers in a row, with random kinds, between random delays: no process leaves one before all
+/// have come to it.
 fn nobody_overtakes(places: &[u32], seed: u64, rounds: usize, longest: u64) {
     let (count, come) = (places.len(), Rc::new(RefCell::new(vec![0; places.len()])));
     let mut kinds = Stream::new(seed, "kinds");
@@ -118,7 +119,8 @@ fn hardware_serves_nodes_next_to_each_other() {
     }
 }
 
-/// If hardware cannot serve a group, the hardware calls act as the software calls, in the same time.
+/// If hardware cannot serve a group, the hardware calls act as the software calls, in the same
+/// time.
 #[test]
 fn without_hardware_software_does_it() {
     for places in [vec![1, 2, 4, 5], vec![0, 0, 3, 3, 9]] {
@@ -150,8 +152,8 @@ fn without_hardware_software_does_it() {
     }
 }
 
-/// Jobs that share some nodes: hardware serves each, since each one's contexts have one number, and one job's broadcast
-/// does not reach another.
+/// Jobs that share some nodes: hardware serves each, since each one's contexts have one number, and
+/// one job's broadcast does not reach another.
 #[test]
 fn hardware_serves_several_jobs_at_once() {
     let mut cluster = cluster(&sixteen_nodes());
@@ -179,8 +181,9 @@ fn hardware_serves_several_jobs_at_once() {
     cluster.run().unwrap_or_else(|stop| panic!("{stop}"));
 }
 
-/// A hardware broadcast from the nodes' middle comes back to its root, and so does its event, the later the longer the
-/// cables are. The root does not take this event for the arrival of another process's next broadcast.
+/// A hardware broadcast from the nodes' middle comes back to its root, and so does its event, the
+/// later the longer the cables are. The root does not take this event for the arrival of another
+/// process's next broadcast.
 #[test]
 fn what_comes_back_is_not_the_next_broadcast() {
     let tree = || FatTree::quaternary(2).expect("16 nodes");
@@ -294,7 +297,8 @@ async fn sum(pe: &Pe, group: &Group) -> u64 {
     word_of(&load(pe, at, size))
 }
 
-/// The time of a reduction to process 0, which combines its vector with the others', after a barrier.
+/// The time of a reduction to process 0, which combines its vector with the others', after a
+/// barrier.
 fn reduction(config: &Config, places: &[u32], length: u64) -> Time {
     let [times, told] = logs();
     let program = async move |pe: Pe| {
@@ -320,8 +324,9 @@ fn reduction(config: &Config, places: &[u32], length: u64) -> Time {
     times.take()
 }
 
-/// Combining two vectors takes as long as copying one, and the root copies the result. So a host that copies at half
-/// the rate adds a copy's time for each other process that the root combines with, and one for the result.
+/// Combining two vectors takes as long as copying one, and the root copies the result. So a host
+/// that copies at half the rate adds a copy's time for each other process that the root combines
+/// with, and one for the result.
 #[test]
 fn combining_takes_as_long_as_copying() {
     let fast = sixteen_nodes();

@@ -1,5 +1,6 @@
-//! Tport messages where machine parts fail for a while. Messages sent with success arrive, once and in order; messages
-//! sent with an error are not received with bytes that the sender has put into its buffer since.
+//! Tport messages where machine parts fail for a while. Messages sent with success arrive, once and
+//! in order; messages sent with an error are not received with bytes that the sender has put into
+//! its buffer since.
 
 use crate::common;
 
@@ -38,8 +39,8 @@ fn error(end: Result<(), TportError>) -> Option<String> {
     end.err().map(|error| error.to_string())
 }
 
-/// Sends messages of these kinds, one after the other, and a last one when all is repaired. Returns the sends' results,
-/// and the received messages' numbers.
+/// Sends messages of these kinds, one after the other, and a last one when all is repaired. Returns
+/// the sends' results, and the received messages' numbers.
 fn send_all(config: &Config, kinds: &[(Mode, u64)]) -> (Vec<Option<String>>, Vec<u64>) {
     let ([ends, ended], [came, received]) = (logs(), logs());
     let (kinds, last) = (kinds.to_vec(), kinds.len() as u64);
@@ -78,9 +79,9 @@ fn send_all(config: &Config, kinds: &[(Mode, u64)]) -> (Vec<Option<String>>, Vec
     (ends.borrow().clone(), came.borrow().clone())
 }
 
-/// An adapter dies for a moment with messages that were sent with success, or the network does not carry them for so
-/// long that the adapter gives them up: they arrive when all works again, once, in order with those that follow. So do
-/// the receiver's notices: no sender waits for ever.
+/// An adapter dies for a moment with messages that were sent with success, or the network does not
+/// carry them for so long that the adapter gives them up: they arrive when all works again, once,
+/// in order with those that follow. So do the receiver's notices: no sender waits for ever.
 #[test]
 fn what_was_sent_with_success_arrives() {
     let kinds = [
@@ -130,8 +131,9 @@ fn what_was_sent_with_success_arrives() {
     assert!(failed > 300 && arrived > 2000, "{failed} and {arrived}");
 }
 
-/// A sender gets an error, and uses its buffer again. When the network works again, the receiver gets no other bytes:
-/// its receive fails if it has not begun before, and also if it is in the middle.
+/// A sender gets an error, and uses its buffer again. When the network works again, the receiver
+/// gets no other bytes: its receive fails if it has not begun before, and also if it is in the
+/// middle.
 #[test]
 fn a_withdrawn_message_is_not_received() {
     for config in machines() {
@@ -159,7 +161,8 @@ fn a_withdrawn_message_is_not_received() {
     }
 }
 
-/// Sends a message from a buffer that the sender uses again as soon as the send is over; returns how both ends ended.
+/// Sends a message from a buffer that the sender uses again as soon as the send is over; returns
+/// how both ends ended.
 fn reuse(config: &Config, late: bool, (mode, size): (Mode, u64)) -> [Option<String>; 2] {
     let [ends, ended] = logs();
     let program = async move |pe: Pe| {

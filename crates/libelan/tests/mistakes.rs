@@ -1,9 +1,10 @@
 //! Deliberate mistakes: do the tests find them?
 //!
-//! Each file in `tests/mistakes` describes a small, plausible mistake and holds it as a diff: folder `matching` in the
-//! message and receive queues, folder `recovery` in the recovery from faults, folder `reductions` in reductions. The
-//! slow test makes each mistake in a copy of the workspace below the target directory, runs the tests of its folder
-//! there, and demands that they fail.
+//! Each file in `tests/mistakes` describes a small, plausible mistake and holds it as a diff:
+//! folder `matching` in the message and receive queues, folder `recovery` in the recovery from
+//! faults, folder `reductions` in reductions. The slow test makes each mistake in a copy of the
+//! workspace below the target directory, runs the tests of its folder there, and demands that they
+//! fail.
 //!
 //! `ELANITE_MISTAKE=twice` tries only mistakes with `twice` in their name.
 
@@ -12,7 +13,8 @@ mod mistake;
 
 use mistake::{assert_all_fit, assert_all_found};
 
-/// Mistake folders, the least number of mistakes in each, and the `cargo test` words that name the tests.
+/// Mistake folders, the least number of mistakes in each, and the `cargo test` words that name the
+/// tests.
 const KINDS: [(&str, usize, &[&str]); 3] = [
     ("matching", 2, &["--lib", "--", "line::"]),
     (

@@ -101,7 +101,8 @@ fn bandwidth_both_ways() {
     assert!((rate - 80.0).abs() < 1.0, "{rate} MB/s");
 }
 
-/// Within a node: a call, a copy, the time until one processor sees the other's store, the same call and copy again.
+/// Within a node: a call, a copy, the time until one processor sees the other's store, the same
+/// call and copy again.
 #[test]
 fn latency_within_a_node() {
     for size in [0, 6, 600, 12_000] {
@@ -137,8 +138,8 @@ fn bytes_arrive() {
     });
 }
 
-/// Messages from one process to another are received in sending order, for any lengths, also where a wild card receives
-/// messages from several processes.
+/// Messages from one process to another are received in sending order, for any lengths, also where
+/// a wild card receives messages from several processes.
 #[test]
 fn order() {
     on_both(async |pe| {
@@ -229,8 +230,8 @@ fn posted_receives_are_served_in_order() {
     });
 }
 
-/// A message that is too long is an error that names both lengths, has no effect, and counts as received; its sender
-/// does not notice.
+/// A message that is too long is an error that names both lengths, has no effect, and counts as
+/// received; its sender does not notice.
 #[test]
 fn truncation() {
     for job in [four(), pairs()] {
@@ -391,7 +392,8 @@ fn probes() {
     });
 }
 
-/// A message that never comes is a deadlock; the report names the waiting processes, and their waits.
+/// A message that never comes is a deadlock; the report names the waiting processes, and their
+/// waits.
 #[test]
 fn a_receive_that_never_matches() {
     let (_, end) = play(&sixteen_nodes(), &four(), async |pe| {

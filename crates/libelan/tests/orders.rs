@@ -1,6 +1,6 @@
-//! A real MPI's demands on Tports beyond the original library: 64-bit tags, receives from a process, peeks, cancelled
-//! receives, and orders that are given late. On both generations, matched by the adapter and by the host, between nodes
-//! and within one.
+//! A real MPI's demands on Tports beyond the original library: 64-bit tags, receives from a
+//! process, peeks, cancelled receives, and orders that are given late. On both generations, matched
+//! by the adapter and by the host, between nodes and within one.
 
 use crate::common;
 
@@ -86,7 +86,8 @@ fn tags_of_64_bits() {
     }
 }
 
-/// A receive that names a process takes its messages, independent of the process's label, and no other's.
+/// A receive that names a process takes its messages, independent of the process's label, and no
+/// other's.
 #[test]
 fn messages_of_a_process() {
     let select = Select {
@@ -132,8 +133,8 @@ fn messages_of_a_process() {
     }
 }
 
-/// A peek sees a message that has come, at a probe's cost, and otherwise ends empty; it leaves the message to a
-/// receive, and no trace.
+/// A peek sees a message that has come, at a probe's cost, and otherwise ends empty; it leaves the
+/// message to a receive, and no trace.
 #[test]
 fn peeks() {
     for (config, job) in scenes() {
@@ -178,8 +179,8 @@ fn peeks() {
     }
 }
 
-/// Before its message has been found a receive can be cancelled, even with its post still on the way; the message goes to
-/// another receive. After that the receive takes its message, whole.
+/// Before its message has been found a receive can be cancelled, even with its post still on the
+/// way; the message goes to another receive. After that the receive takes its message, whole.
 #[test]
 fn cancelled_receives() {
     for (config, job) in scenes() {
@@ -242,7 +243,8 @@ fn cancelled_receives() {
     }
 }
 
-/// Some receives are cancelled while messages come in: the others take the messages in order, without loss.
+/// Some receives are cancelled while messages come in: the others take the messages in order,
+/// without loss.
 #[test]
 fn cancelled_while_messages_come() {
     const MANY: u64 = 60;
@@ -302,7 +304,8 @@ fn cancelled_while_messages_come() {
     }
 }
 
-/// Peeks and cancelled receives give their events back: an adapter with room for few events suffices for many receives.
+/// Peeks and cancelled receives give their events back: an adapter with room for few events
+/// suffices for many receives.
 #[test]
 fn no_event_is_lost() {
     let starts = |config: &Config| {
@@ -390,7 +393,8 @@ fn ends(config: &Config, job: &ProcessJob, late: Option<Time>) -> Vec<(String, T
             };
             receives.push(at(&pe, ns(700 * tag), late, post).await);
         }
-        // One without a message, taken back; one that is awaited from before its end on, and one after it.
+        // One without a message, taken back; one that is awaited from before its end on, and one
+        // after it.
         let extra = at(&pe, Time::from_us(8), late, || {
             tport.rx_start(Select::ANY, Room::Probe)
         });

@@ -31,7 +31,8 @@ const BARRIER: Call = Call {
 };
 
 impl Call {
-    /// Makes the call, now; `at` is the buffer. The returned future is ready when the call has ended.
+    /// Makes the call, now; `at` is the buffer. The returned future is ready when the call has
+    /// ended.
     fn make(
         self,
         group: &Group,
@@ -59,8 +60,8 @@ impl Call {
     }
 }
 
-/// The mean time of a call over 64 processes, from a moment at which all make it: a call that blocks, or one that is
-/// posted before all processes compute for a while.
+/// The mean time of a call over 64 processes, from a moment at which all make it: a call that
+/// blocks, or one that is posted before all processes compute for a while.
 fn mean(call: Call) -> f64 {
     let config = machine(FatTree::quaternary(3).expect("64 nodes"));
     let nodes: Vec<u32> = (0..64).collect();
@@ -94,8 +95,8 @@ fn mean(call: Call) -> f64 {
 #[test]
 fn the_adapters_carry_calls_out_while_the_hosts_compute() {
     let broadcast = Some((5, 64 << 10));
-    // A posted broadcast hands its work to a thread before it knows that all are there, and each process is notified of
-    // its end once more.
+    // A posted broadcast hands its work to a thread before it knows that all are there, and each
+    // process is notified of its end once more.
     for (broadcast, hardware, least, most) in [
         (None, true, 0.0, 0.0),
         (None, false, 0.0, 0.0),
@@ -114,7 +115,8 @@ fn the_adapters_carry_calls_out_while_the_hosts_compute() {
     }
 }
 
-/// Several calls are under way at a time, and end in the order in which they were made; a call that blocks waits for them.
+/// Several calls are under way at a time, and end in the order in which they were made; a call that
+/// blocks waits for them.
 #[test]
 fn calls_of_a_group_follow_each_other() {
     let nodes: Vec<u32> = (0..16).collect();
@@ -168,8 +170,8 @@ fn call(nodes: u32) -> impl Strategy<Value = Call> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Posted calls and calls that block, in any order, by processes that come early and late, on adjacent nodes and on
-    /// others, on one rail or several: all bytes arrive.
+    /// Posted calls and calls that block, in any order, by processes that come early and late, on
+    /// adjacent nodes and on others, on one rail or several: all bytes arrive.
     #[test]
     fn bytes_arrive(
         adjacent: bool,

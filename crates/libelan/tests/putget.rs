@@ -43,8 +43,8 @@ fn puts_and_gets() {
     });
 }
 
-/// Between processes on one node, and from a process to itself, the adapter acts as for others: packets go to the
-/// node's switch and back, and use no other link.
+/// Between processes on one node, and from a process to itself, the adapter acts as for others:
+/// packets go to the node's switch and back, and use no other link.
 #[test]
 fn within_a_node() {
     let mut config = common::sixteen_nodes();
@@ -108,8 +108,8 @@ fn many_puts_and_gets() {
     });
 }
 
-/// Puts that overlap: among puts one after the other the last one counts; among simultaneous puts each byte is from one
-/// put.
+/// Puts that overlap: among puts one after the other the last one counts; among simultaneous puts
+/// each byte is from one put.
 #[test]
 fn overlapping_puts() {
     run(&six(), async |pe| {
@@ -382,7 +382,8 @@ fn shmem_with_itself() {
     run(&job(&[4]), alone);
 }
 
-/// A get after a finished put sees its bytes, though the put's last packets are still on their way across a slow bus.
+/// A get after a finished put sees its bytes, though the put's last packets are still on their way
+/// across a slow bus.
 #[test]
 fn a_get_sees_what_was_put() {
     let mut config = common::sixteen_nodes();

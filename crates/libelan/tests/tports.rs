@@ -17,7 +17,8 @@ fn two() -> [ProcessJob; 2] {
     [job(&[0, 3]), job(&[2, 2])]
 }
 
-/// The time of a message without bytes, or with few, to a receive that was posted before: the sum of its parts.
+/// The time of a message without bytes, or with few, to a receive that was posted before: the sum
+/// of its parts.
 #[test]
 fn where_the_time_goes() {
     for (length, adapter) in [(0, false), (64, true), (64, false), (288, false)] {
@@ -155,8 +156,8 @@ fn buffers_of_the_system() {
     }
 }
 
-/// Few small messages may wait unmatched. Others are held at their senders, are done only when they are received, and keep
-/// no other message back. All arrive.
+/// Few small messages may wait unmatched. Others are held at their senders, are done only when they
+/// are received, and keep no other message back. All arrive.
 #[test]
 fn unexpected_messages_beyond_the_buffer() {
     const MANY: u64 = 40;
@@ -216,7 +217,8 @@ fn unexpected_messages_beyond_the_buffer() {
     }
 }
 
-/// More senders at a time than the queue has slots: the adapters try again, and no message is lost or out of order.
+/// More senders at a time than the queue has slots: the adapters try again, and no message is lost
+/// or out of order.
 #[test]
 fn a_queue_that_is_full() {
     let mut config = common::sixteen_nodes();
@@ -361,8 +363,8 @@ fn no_memory_for_the_library() {
     );
 }
 
-/// Receives that wait for a message each; the messages come in posting order or against it: the host's time grows with
-/// the message count, and not with its square.
+/// Receives that wait for a message each; the messages come in posting order or against it: the
+/// host's time grows with the message count, and not with its square.
 #[test]
 #[ignore = "prints times of the host"]
 fn long_queues() {

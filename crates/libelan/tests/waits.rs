@@ -9,7 +9,8 @@ use libelan::elan::reduce::{Receivers, Reduction};
 use libelan::elan::tport::{Mode, Room, Select};
 use units::Time;
 
-/// Runs a program on a process on each given node, with libraries that wait in some way; returns when the program ends.
+/// Runs a program on a process on each given node, with libraries that wait in some way; returns
+/// when the program ends.
 fn end(places: &[u32], waits: WaitMode, program: impl AsyncFn(Pe) + 'static) -> Time {
     run_on(&four_nodes(), &job(places).waiting(waits), program).now()
 }
@@ -92,7 +93,8 @@ fn a_blocking_wait_costs_an_interrupt() {
     assert_eq!(of(WaitMode::Spin(3)), blocks);
 }
 
-/// Messages of both protocols, expected and unexpected, between nodes and within one, and their contents.
+/// Messages of both protocols, expected and unexpected, between nodes and within one, and their
+/// contents.
 #[test]
 fn messages() {
     for places in [[0, 2], [1, 1]] {
@@ -168,8 +170,9 @@ async fn call(pe: Pe, call: Call) {
     assert_eq!(load(&pe, at, size)[..], [expected; 1000]);
 }
 
-/// A process that blocks in a collective call's waits is later by at least one interrupt; two calls have their own way
-/// of waiting. On adjacent nodes, and on others, where software takes hardware's place.
+/// A process that blocks in a collective call's waits is later by at least one interrupt; two calls
+/// have their own way of waiting. On adjacent nodes, and on others, where software takes hardware's
+/// place.
 #[test]
 fn collective_calls() {
     for places in [&[0, 1, 2, 3][..], &[0, 1, 3]] {

@@ -1,5 +1,5 @@
-//! The shared memory: its layout, and which side may touch which part when. Only this module in the crate needs
-//! `unsafe`.
+//! The shared memory: its layout, and which side may touch which part when. Only this module in the
+//! crate needs `unsafe`.
 
 #![allow(unsafe_code)] // memory that other processes write to
 #![allow(clippy::cast_ptr_alignment)] // slots begin at pages
@@ -50,7 +50,8 @@ pub enum LinkError {
     },
     /// The run has fewer ranks, or this one has not been started.
     #[error(
-        "this is rank {rank}, and the simulation is one of {ranks} ranks, some of which may start later"
+        "this is rank {rank}, and the simulation is one of {ranks} ranks, some of which may start \
+        later"
     )]
     NoSlot {
         /// The rank.
@@ -64,7 +65,8 @@ pub enum LinkError {
         /// The rank.
         rank: u32,
     },
-    /// The rank left MPI in a process that was about to exit, and initialises MPI again after the simulation has ended.
+    /// The rank left MPI in a process that was about to exit, and initialises MPI again after the
+    /// simulation has ended.
     #[error("the simulation has ended: rank {rank} cannot initialise MPI while its process exits")]
     Over {
         /// The rank.
@@ -178,8 +180,8 @@ pub(crate) struct Head {
     pub awaited: AwaitedRank,
 }
 
-/// The rank with the turn for which the simulator sleeps, or [`NOBODY`]. This word changes all the time, so it has its
-/// cache line for itself.
+/// The rank with the turn for which the simulator sleeps, or [`NOBODY`]. This word changes all the
+/// time, so it has its cache line for itself.
 #[repr(C, align(128))]
 pub(crate) struct AwaitedRank(pub AtomicU32);
 
@@ -193,10 +195,11 @@ pub(crate) struct Slot {
     pub turn: AtomicU32,
     pub phase: AtomicU32,
     pub pid: AtomicU32,
-    /// The MPI call that the rank is in, by its number, or 0. Messages to people read it at any time.
+    /// The MPI call that the rank is in, by its number, or 0. Messages to people read it at any
+    /// time.
     pub call: AtomicU32,
-    /// This rank's place, from 1 on, among the ranks that announced how they leave. 0: it has not done so; [`BUSY`]: it
-    /// is writing `how` and `code`, which are complete before the place is.
+    /// This rank's place, from 1 on, among the ranks that announced how they leave. 0: it has not
+    /// done so; [`BUSY`]: it is writing `how` and `code`, which are complete before the place is.
     pub leaves: AtomicU32,
     /// How the rank leaves, and `MPI_Abort`'s code.
     pub how: AtomicU32,
@@ -212,10 +215,11 @@ pub(crate) struct Slot {
     pub down: AtomicU64,
     /// The process that was started as this rank, whether it attaches or not.
     pub started: AtomicU32,
-    /// Whether a process in this rank has written to the process manager: an MPI library does that when it is
-    /// initialised.
+    /// Whether a process in this rank has written to the process manager: an MPI library does that
+    /// when it is initialised.
     pub managed: AtomicU32,
-    /// Why a process in this rank has no part in the run ([`StrayReason::word`]), and the process, which is complete before.
+    /// Why a process in this rank has no part in the run ([`StrayReason::word`]), and the process,
+    /// which is complete before.
     pub stray: AtomicU32,
     pub stray_pid: AtomicU32,
     /// How many MPI calls the rank has begun, and the number of the latest one.
@@ -225,15 +229,17 @@ pub(crate) struct Slot {
     pub frame: AtomicU64,
     /// How often the program has read a clock or waited with a time-out.
     pub readings: AtomicU32,
-    /// The simulated time, in picoseconds, that has passed because the program read clocks in a row.
+    /// The simulated time, in picoseconds, that has passed because the program read clocks in a
+    /// row.
     pub read: AtomicU64,
     /// Operations on files that took no simulated time, and bytes that they read and wrote.
     pub untimed: [AtomicU64; 3],
-    /// Whether the simulator observes if the program repeats itself, and how often the program has been in a state that
-    /// is new since then.
+    /// Whether the simulator observes if the program repeats itself, and how often the program has
+    /// been in a state that is new since then.
     pub observed: AtomicU32,
     pub novel: AtomicU32,
-    /// The rank's world: its first rank's number in the run, and how many ranks it has; 0 before the rank starts.
+    /// The rank's world: its first rank's number in the run, and how many ranks it has; 0 before
+    /// the rank starts.
     pub first: AtomicU32,
     pub size: AtomicU32,
 }
@@ -292,8 +298,8 @@ type RecordView<'a, R> = (R, PayloadPart, &'a [u8]);
 
 const SLOT: usize = PAGE + 2 * BATCH;
 
-/// The bytes before the slots: the head, and all ranks' simulated nodes. Each rank reads these nodes. In the slots they
-/// would cost each rank a page table page for each other rank.
+/// The bytes before the slots: the head, and all ranks' simulated nodes. Each rank reads these
+/// nodes. In the slots they would cost each rank a page table page for each other rank.
 const fn front(ranks: u32) -> usize {
     PAGE + (ranks as usize * size_of::<AtomicU32>()).next_multiple_of(PAGE)
 }
@@ -321,7 +327,8 @@ impl Area {
             settings: Raw::of(&settings),
             awaited: AwaitedRank(AtomicU32::new(NOBODY)),
         };
-        // SAFETY: the mapping is longer than a head and aligned to a page, and no other code has it yet.
+        // SAFETY: the mapping is longer than a head and aligned to a page, and no other code has it
+        // yet.
         unsafe { area.map.as_mut_ptr().cast::<Head>().write(head) };
         Ok(area)
     }
@@ -384,8 +391,8 @@ impl Area {
     }
 
     pub fn slot(&self, rank: u32) -> &Slot {
-        // SAFETY: the place is within the mapping and aligned to a page; zeros are a valid slot, and all of it is
-        // atomic.
+        // SAFETY: the place is within the mapping and aligned to a page; zeros are a valid slot,
+        // and all of it is atomic.
         unsafe { &*self.map.as_ptr().add(self.place(rank)).cast::<Slot>() }
     }
 
@@ -402,23 +409,24 @@ impl Area {
         self.place(rank) + PAGE + skip
     }
 
-    /// Writes bytes at a place in an area. Only for the side that has the turn, or is about to give it.
+    /// Writes bytes at a place in an area. Only for the side that has the turn, or is about to give
+    /// it.
     pub fn write(&self, rank: u32, way: LinkDirection, at: usize, bytes: &[u8]) {
         assert!(
             at + bytes.len() <= BATCH,
             "bytes beyond the end of the area"
         );
         let place = self.start(rank, way) + at;
-        // SAFETY: within the mapping; the other side does not touch the area before it has the turn, whose passing on
-        // is a release and an acquire.
+        // SAFETY: within the mapping; the other side does not touch the area before it has the
+        // turn, whose passing on is a release and an acquire.
         unsafe {
             let to = self.map.as_mut_ptr().add(place);
             to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
         }
     }
 
-    /// An area's bytes at a place. Only for the side that has the turn: with the turn, the bytes pass to the other
-    /// side.
+    /// An area's bytes at a place. Only for the side that has the turn: with the turn, the bytes
+    /// pass to the other side.
     pub fn read(&self, rank: u32, way: LinkDirection, at: usize, length: usize) -> &[u8] {
         assert!(at + length <= BATCH, "bytes beyond the end of the area");
         let place = self.start(rank, way) + at;
@@ -426,8 +434,9 @@ impl Area {
         unsafe { std::slice::from_raw_parts(self.map.as_ptr().add(place), length) }
     }
 
-    /// An area's records, which hold this many bytes, each with a payload part. The other side has written the lengths,
-    /// so they are not trusted: the records end with the first one that does not lie within the area.
+    /// An area's records, which hold this many bytes, each with a payload part. The other side has
+    /// written the lengths, so they are not trusted: the records end with the first one that does
+    /// not lie within the area.
     ///
     /// # Errors
     /// [`Violation::Length`], [`Violation::Part`].
@@ -459,9 +468,9 @@ impl Area {
         }))
     }
 
-    /// Appends a record behind an area's present content, with as much payload as there is room for. The area's last
-    /// `free` bytes stay free. Returns the area's new length, or `None` if there is no room for the record and at least
-    /// [`LEAST`] bytes from the rest of its payload.
+    /// Appends a record behind an area's present content, with as much payload as there is room
+    /// for. The area's last `free` bytes stay free. Returns the area's new length, or `None` if
+    /// there is no room for the record and at least [`LEAST`] bytes from the rest of its payload.
     pub fn append<R: Pod>(
         &self,
         (rank, way): (u32, LinkDirection),

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An atomic. Each returns the old word. A 4-byte word is the lower half of the operands and the result.
+/// An atomic. Each returns the old word. A 4-byte word is the lower half of the operands and the
+/// result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Atomic {
     /// Leaves the word as it is.

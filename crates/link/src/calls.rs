@@ -1,14 +1,17 @@
-//! The MPI calls that communicate or wait, by number: a rank may be found in one of them, and the trace records them.
+//! The MPI calls that communicate or wait, by number: a rank may be found in one of them, and the
+//! trace records them.
 //!
-//! The list follows MPI 5, with the forms for large counts (`_c`). It omits calls that neither communicate nor wait:
-//! queries for ranks and sizes, packing, and making types, groups and persistent requests. A call's number is its place
-//! in name order, from 1 on; 0 is no call. The numbers belong to the link's [`ABI`](crate::ABI), not to MPI's.
+//! The list follows MPI 5, with the forms for large counts (`_c`). It omits calls that neither
+//! communicate nor wait: queries for ranks and sizes, packing, and making types, groups and
+//! persistent requests. A call's number is its place in name order, from 1 on; 0 is no call. The
+//! numbers belong to the link's [`ABI`](crate::ABI), not to MPI's.
 //!
-//! The list ([`each_call`](crate::each_call)) is the only one: it generates the numbers here and the entry points in
-//! the ranks' library.
+//! The list ([`each_call`](crate::each_call)) is the only one: it generates the numbers here and
+//! the entry points in the ranks' library.
 //!
-//! Behind the MPI calls come those in the libraries that Elanite itself gives to programs: OpenSHMEM ([`shmem`]) from
-//! [`SHMEM`] on, Elanlib and Elan3lib ([`elan`]) from [`ELAN`] on, each in list order.
+//! Behind the MPI calls come those in the libraries that Elanite itself gives to programs:
+//! OpenSHMEM ([`shmem`]) from [`SHMEM`] on, Elanlib and Elan3lib ([`elan`]) from [`ELAN`] on, each
+//! in list order.
 
 mod elan;
 mod shmem;
@@ -25,11 +28,13 @@ pub const ELAN: u32 = 3000;
 /// A call's meaning for its rank's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
-    /// The call ends when other ranks have acted: while MPI has no work in it, the program cannot continue.
+    /// The call ends when other ranks have acted: while MPI has no work in it, the program cannot
+    /// continue.
     Blocks,
     /// The call starts something and makes a request for it.
     Request,
-    /// The call ends when other ranks have done something, but MPI gives up after a time by the clock.
+    /// The call ends when other ranks have done something, but MPI gives up after a time by the
+    /// clock.
     TimesOut,
     /// The call only looks whether something has happened; programs repeat it again and again.
     Looks,
@@ -39,8 +44,8 @@ pub enum CallKind {
 
 use CallKind::{Blocks, Looks, Other, Request, TimesOut};
 
-/// Hands all MPI calls on the list to a macro: by kind, and by argument count. The ranks' library itself defines those
-/// under `own`, since they do more than pass their arguments on.
+/// Hands all MPI calls on the list to a macro: by kind, and by argument count. The ranks' library
+/// itself defines those under `own`, since they do more than pass their arguments on.
 #[macro_export]
 macro_rules! each_call {
     ($with:ident) => {

@@ -1,8 +1,9 @@
 //! A payload's checksum: 64-bit XXH3.
 //!
-//! The checksum finds mistakes in this program, not attacks: two different payloads have the same checksum once in
-//! 2^64. A message's payload need not lie in one piece; its checksum covers its bytes one after the other. No payload
-//! has the checksum 0, which stands for no checksum: a receiver that gets 0 does not compare.
+//! The checksum finds mistakes in this program, not attacks: two different payloads have the same
+//! checksum once in 2^64. A message's payload need not lie in one piece; its checksum covers its
+//! bytes one after the other. No payload has the checksum 0, which stands for no checksum: a
+//! receiver that gets 0 does not compare.
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 

@@ -1,8 +1,9 @@
 //! The ranks' collective operations: their kinds, and the combination of vectors.
 //!
 //! A rank names its groups by numbers ([`Order::Group`](crate::Order::Group)). A group call
-//! ([`Order::Collective`](crate::Order::Collective)) is one of [`CollectiveKind`]; reductions combine typed elements by
-//! an operation ([`VectorReduction`]), or by each rank's own function ([`Combiner`]).
+//! ([`Order::Collective`](crate::Order::Collective)) is one of [`CollectiveKind`]; reductions
+//! combine typed elements by an operation ([`VectorReduction`]), or by each rank's own function
+//! ([`Combiner`]).
 
 use serde::{Deserialize, Serialize};
 
@@ -169,7 +170,8 @@ impl VectorReduction {
 pub enum Combiner {
     /// Element by element.
     Known(VectorReduction),
-    /// By each rank's own function: the simulator asks the rank that combines on its host ([`Report::Combine`]).
+    /// By each rank's own function: the simulator asks the rank that combines on its host
+    /// ([`Report::Combine`]).
     ///
     /// [`Report::Combine`]: crate::Report::Combine
     Own {

@@ -1,11 +1,12 @@
 //! A rank's breaches of the link's rules.
 //!
-//! A rank is the user's program, and its process can write anything anywhere in the shared memory: by a stray pointer,
-//! by a library in another version, or on purpose. So the simulator trusts no word that it reads there. Every length is
-//! compared with the area, every part with the one before, every number with its range. A word that is wrong is an
-//! error that names the rank; it ends the run, not the simulator. Words that are copied are copied once, before they
-//! are checked, so that a rank gains no advantage by changing them meanwhile. The memory's file is sealed: no rank can
-//! cut it.
+//! A rank is the user's program, and its process can write anything anywhere in the shared memory:
+//! by a stray pointer, by a library in another version, or on purpose. So the simulator trusts no
+//! word that it reads there. Every length is compared with the area, every part with the one
+//! before, every number with its range. A word that is wrong is an error that names the rank; it
+//! ends the run, not the simulator. Words that are copied are copied once, before they are checked,
+//! so that a rank gains no advantage by changing them meanwhile. The memory's file is sealed: no
+//! rank can cut it.
 //!
 //! A rank that writes into other ranks' slots may put the blame on one of these.
 
@@ -33,7 +34,8 @@ pub enum Violation {
     /// A turn's last order is not a wait, or another one is.
     #[error("it gave its turn away without saying what it waits for")]
     NoWait,
-    /// The rank waits, or answers, without having been asked; or it was asked, and waits for something else.
+    /// The rank waits, or answers, without having been asked; or it was asked, and waits for
+    /// something else.
     #[error("it answers what it was not asked, or does not answer")]
     Answer,
     /// The bytes are not an order: there is no such order, or no such atomic or collective call.
@@ -83,7 +85,8 @@ pub enum Violation {
         /// The group.
         key: u64,
     },
-    /// A collective call's vectors cannot be combined, or its bytes differ from those that it announces.
+    /// A collective call's vectors cannot be combined, or its bytes differ from those that it
+    /// announces.
     #[error("it gave a collective call of kind {kind} that makes no sense")]
     Collective {
         /// The kind.

@@ -1,6 +1,7 @@
 //! Rank orders, and the rules that an order keeps by itself.
 //!
-//! An order that has been read is checked before it is passed on, so that each field of an [`Order`] has a meaning.
+//! An order that has been read is checked before it is passed on, so that each field of an
+//! [`Order`] has a meaning.
 
 use crate::atomic::{Atomic, Width};
 use crate::collective::{CollectiveKind, Combiner};
@@ -58,8 +59,8 @@ pub enum Order {
         /// The length of its buffer in bytes.
         room: u64,
     },
-    /// Take back the receive or probe with this number, if it has no message yet: it ends as [`EndStatus::Cancelled`], or
-    /// as without this order.
+    /// Take back the receive or probe with this number, if it has no message yet: it ends as
+    /// [`EndStatus::Cancelled`], or as without this order.
     ///
     /// [`EndStatus::Cancelled`]: crate::EndStatus::Cancelled
     Cancel,
@@ -111,8 +112,8 @@ pub enum Order {
         /// The queue's name.
         name: u64,
     },
-    /// Each member of a group ([`crate::collective`]) names it once, before its first group call, and leaves it at the
-    /// end. The report on the number has whether there is room for the group.
+    /// Each member of a group ([`crate::collective`]) names it once, before its first group call,
+    /// and leaves it at the end. The report on the number has whether there is room for the group.
     Group {
         /// The group's name.
         key: u64,
@@ -120,8 +121,9 @@ pub enum Order {
         #[serde(skip)]
         ranks: Vec<u32>,
     },
-    /// Start this many ranks in their own world (`MPI_Comm_spawn`). The report is a collective call's, and its payload
-    /// is the first new rank's number in the run; the others have the next numbers.
+    /// Start this many ranks in their own world (`MPI_Comm_spawn`). The report is a collective
+    /// call's, and its payload is the first new rank's number in the run; the others have the next
+    /// numbers.
     Spawn {
         /// How many.
         count: u32,
@@ -137,8 +139,8 @@ pub enum Order {
         /// Whether Elanlib has carried it out.
         served: bool,
     },
-    /// The host has measured an execution of a region ([`crate::plan`]): for the table. A region's first order has its
-    /// name as payload.
+    /// The host has measured an execution of a region ([`crate::plan`]): for the table. A region's
+    /// first order has its name as payload.
     Computed {
         /// The rank's number for the region.
         region: u64,
@@ -213,7 +215,8 @@ impl Order {
         )
     }
 
-    /// Whether the rank only looks for messages, or ends a look: ranks repeat this while no event arrives.
+    /// Whether the rank only looks for messages, or ends a look: ranks repeat this while no event
+    /// arrives.
     pub fn is_look(&self) -> bool {
         matches!(
             self,
@@ -277,7 +280,8 @@ impl CollectiveCall {
 }
 
 impl Order {
-    /// Checks an order that has been read, in a run with this many ranks, and takes its part of the payload out.
+    /// Checks an order that has been read, in a run with this many ranks, and takes its part of the
+    /// payload out.
     pub(crate) fn check(&mut self, bytes: &mut Vec<u8>, ranks: u32) -> Result<(), Violation> {
         match self {
             Order::Send { to, .. } | Order::Untagged { to, .. } | Order::Enqueue { to, .. } => {

@@ -1,12 +1,14 @@
-//! Payload in parts: any number of bytes crosses an area with a fixed length, and no byte can end up in the wrong
-//! place.
+//! Payload in parts: any number of bytes crosses an area with a fixed length, and no byte can end
+//! up in the wrong place.
 //!
-//! A record's payload is written to an area in as many parts as it needs, one after the other. Each part follows a copy
-//! of the record and a [`PayloadPart`], which has the place of the bytes and the whole length. Only [`Payload`], which counts
-//! the written bytes, makes a `PayloadPart`, so no other code can forget the place. The reading side passes every part through
-//! a [`Reassembly`]. It checks that a record's parts make up the whole, each byte once: each part begins where the one
-//! before ended, all bear the same record and the same length, and no other record comes between them. A rank with
-//! other parts is at fault, regardless of its memory; the simulator's parts are the simulator's own.
+//! A record's payload is written to an area in as many parts as it needs, one after the other. Each
+//! part follows a copy of the record and a [`PayloadPart`], which has the place of the bytes and
+//! the whole length. Only [`Payload`], which counts the written bytes, makes a `PayloadPart`, so no
+//! other code can forget the place. The reading side passes every part through a [`Reassembly`]. It
+//! checks that a record's parts make up the whole, each byte once: each part begins where the one
+//! before ended, all bear the same record and the same length, and no other record comes between
+//! them. A rank with other parts is at fault, regardless of its memory; the simulator's parts are
+//! the simulator's own.
 //!
 //! A record without payload has one empty part.
 
@@ -44,7 +46,8 @@ impl PayloadPart {
     }
 }
 
-/// Bytes on their way into an area: the memory pieces that hold them, and how many have been written.
+/// Bytes on their way into an area: the memory pieces that hold them, and how many have been
+/// written.
 pub struct Payload<'a> {
     pieces: &'a [&'a [u8]],
     whole: usize,
@@ -90,7 +93,8 @@ impl<'a> Payload<'a> {
         })
     }
 
-    /// Takes the next part out, with at most `most` bytes: to pass a payload on without an area, as tests do.
+    /// Takes the next part out, with at most `most` bytes: to pass a payload on without an area, as
+    /// tests do.
     pub fn take(&mut self, most: usize) -> Option<(PayloadPart, Vec<u8>)> {
         if self.is_written() {
             return None;

@@ -1,9 +1,9 @@
 //! The plan for a run with sampled computation: the simulated time for each execution of a region.
 //!
-//! A *region* is the program between two calls, by the places from which it makes them, or a program part that
-//! `MPI_Pcontrol` has named. The simulator makes the plan from a table with measured times and from the machine's
-//! processors. Ranks read it once, when they attach: a file in memory beside that of the [link](crate), with a line for
-//! each region in a rank:
+//! A *region* is the program between two calls, by the places from which it makes them, or a
+//! program part that `MPI_Pcontrol` has named. The simulator makes the plan from a table with
+//! measured times and from the machine's processors. Ranks read it once, when they attach: a file
+//! in memory beside that of the [link](crate), with a line for each region in a rank:
 //!
 //! ```text
 //! rank TAB name of the region TAB times of the first executions, in order TAB times of the later ones, in turn

@@ -100,8 +100,8 @@ impl Rank {
         }
     }
 
-    /// Gives an order with its payload, which may lie in several pieces. Its number names it in reports; 0 for an order
-    /// without a report.
+    /// Gives an order with its payload, which may lie in several pieces. Its number names it in
+    /// reports; 0 for an order without a report.
     pub fn order(&mut self, time: u64, id: u64, order: Order, payload: &[&[u8]]) {
         let checksum = if order.carries() {
             self.checksum(payload)
@@ -123,7 +123,8 @@ impl Rank {
         self.write(time, checksum, Body::Reply, &[bytes]);
     }
 
-    /// Reports why the run cannot continue. Does not return: the simulator ends the run, and with it this process.
+    /// Reports why the run cannot continue. Does not return: the simulator ends the run, and with
+    /// it this process.
     pub fn complain(&mut self, time: u64, complaint: Complaint, bytes: &[u8]) -> ! {
         self.write(time, 0, Body::Complaint(complaint), &[bytes]);
         loop {
@@ -148,8 +149,8 @@ impl Rank {
         self.write_raw(&record.raw(), payload);
     }
 
-    /// Writes any record. When the area is full, the simulator takes its content, in no simulated time, and gives the
-    /// turn back immediately.
+    /// Writes any record. When the area is full, the simulator takes its content, in no simulated
+    /// time, and gives the turn back immediately.
     pub fn write_raw(&mut self, record: &Raw, payload: &[&[u8]]) {
         let mut payload = Payload::new(payload);
         while !payload.is_written() {
@@ -165,9 +166,9 @@ impl Rank {
         }
     }
 
-    /// Gives the turn to the simulator and waits until it comes back. Returns the local time with which the rank
-    /// continues. Returns `None` if the rank got the turn only to take in the reports, to answer, and to hand over
-    /// again, `still` in the same wait.
+    /// Gives the turn to the simulator and waits until it comes back. Returns the local time with
+    /// which the rank continues. Returns `None` if the rank got the turn only to take in the
+    /// reports, to answer, and to hand over again, `still` in the same wait.
     ///
     /// When the run is over, or the simulator is gone, this process ends.
     pub fn hand_over(&mut self, time: u64, wait: RankWait, still: bool) -> Option<u64> {
@@ -196,7 +197,8 @@ impl Rank {
         self.up = 0;
     }
 
-    /// The reports that came with the turn, each with a payload part. One payload's parts come one after the other.
+    /// The reports that came with the turn, each with a payload part. One payload's parts come one
+    /// after the other.
     ///
     /// # Panics
     /// If the simulator's records are invalid: a broken invariant in the link.
@@ -218,7 +220,8 @@ impl Rank {
         self.end_turn(&Record::plain(time, Body::Finish).raw());
     }
 
-    /// Comes back after [`Rank::finish`]: waits for the turn, and returns the present simulated time.
+    /// Comes back after [`Rank::finish`]: waits for the turn, and returns the present simulated
+    /// time.
     ///
     /// # Errors
     /// [`LinkError::Over`].
@@ -300,7 +303,8 @@ impl OutOfBand {
         self.area.slot(self.number).observed.load(Relaxed) != 0
     }
 
-    /// The program is in a state in which it has not been since the simulator asked, or in one that is not known.
+    /// The program is in a state in which it has not been since the simulator asked, or in one that
+    /// is not known.
     pub fn is_new(&self) {
         self.area.slot(self.number).novel.fetch_add(1, Relaxed);
     }
@@ -317,7 +321,8 @@ impl OutOfBand {
         }
     }
 
-    /// Announces that the rank's process is about to end, and how. Only a rank's first notice counts.
+    /// Announces that the rank's process is about to end, and how. Only a rank's first notice
+    /// counts.
     pub fn leaves(&self, how: Departure) {
         let (slot, head) = (self.area.slot(self.number), self.area.head());
         let first = slot.leaves.compare_exchange(0, BUSY, AcqRel, Relaxed);
@@ -371,7 +376,8 @@ impl Starter {
         self.area.head().settings.parse().expect(SOUND)
     }
 
-    /// Reports that this process was started as the rank. Only the first process counts: it may start others.
+    /// Reports that this process was started as the rank. Only the first process counts: it may
+    /// start others.
     pub fn starts(&self) {
         let started = &self.area.slot(self.number).started;
         let _ = started.compare_exchange(0, std::process::id(), AcqRel, Relaxed);

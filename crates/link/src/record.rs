@@ -1,7 +1,9 @@
-//! The ranks' records: orders, turn ends, and answers; and the parser that makes them from raw records.
+//! The ranks' records: orders, turn ends, and answers; and the parser that makes them from raw
+//! records.
 //!
-//! A rank writes a record as [`Raw`] bytes, and the simulator reads them once, by [`Record::parse`]. The rules for a
-//! whole turn (which record may come where, and when) are the server's.
+//! A rank writes a record as [`Raw`] bytes, and the simulator reads them once, by
+//! [`Record::parse`]. The rules for a whole turn (which record may come where, and when) are the
+//! server's.
 
 use crate::foul::Violation;
 use crate::order::Order;
@@ -22,14 +24,16 @@ pub struct Record {
 /// The content of a rank's record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Body {
-    /// The rank orders. A number names an operation in reports; an operation with number 0 gets no report.
+    /// The rank orders. A number names an operation in reports; an operation with number 0 gets no
+    /// report.
     Order(u64, Order),
-    /// The answer to [`Report::Read`](crate::Report::Read) or [`Report::Combine`](crate::Report::Combine): bytes are
-    /// the payload.
+    /// The answer to [`Report::Read`](crate::Report::Read) or
+    /// [`Report::Combine`](crate::Report::Combine): bytes are the payload.
     Reply,
     /// The run cannot go on.
     Complaint(Complaint),
-    /// A turn's end: the rank waits. It is still its last turn's wait if the turn came only for an answer.
+    /// A turn's end: the rank waits. It is still its last turn's wait if the turn came only for an
+    /// answer.
     Wait(RankWait, Continuation),
     /// A turn's end: the rank has left MPI. It gives no more orders, unless it comes back.
     Finish,
@@ -84,9 +88,11 @@ pub struct Patience {
     pub until: u64,
     /// Whether other threads in the rank's process run, which may bring the awaited event.
     pub threads: bool,
-    /// Whether the rank also continues when others have written into its memory since its last turn.
+    /// Whether the rank also continues when others have written into its memory since its last
+    /// turn.
     pub writes: bool,
-    /// Whether the rank only seems to wait, by its program's host time: the run may not be repeatable.
+    /// Whether the rank only seems to wait, by its program's host time: the run may not be
+    /// repeatable.
     pub guessed: bool,
 }
 
@@ -105,7 +111,8 @@ impl Patience {
 /// A rank's reason why the run cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Complaint {
-    /// The payload is the message as the rank has stored it, and its checksum differs from the message's.
+    /// The payload is the message as the rank has stored it, and its checksum differs from the
+    /// message's.
     Differs {
         /// The message's number in the run.
         message: u64,
@@ -136,8 +143,8 @@ impl Record {
         Raw::of(self)
     }
 
-    /// The record that a raw one stands for, with its payload, in a run with this many ranks. A payload that is a part
-    /// of the record itself is taken out of `bytes`.
+    /// The record that a raw one stands for, with its payload, in a run with this many ranks. A
+    /// payload that is a part of the record itself is taken out of `bytes`.
     ///
     /// # Errors
     /// If these are not a record's bytes, or a field has no meaning in it.

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct Delivery {
     /// The report.
     pub report: Report,
-    /// The [checksum](crate::checksum) that the payload's sender has given, or 0: then there is no comparison.
+    /// The [checksum](crate::checksum) that the payload's sender has given, or 0: then there is no
+    /// comparison.
     pub checksum: u64,
     /// The payload's message number in the run, for a [complaint](crate::Complaint).
     pub message: u64,
@@ -58,8 +59,8 @@ pub enum Report {
         /// How many bytes.
         size: u64,
     },
-    /// Reply with the second of two equally long vectors, into which the rank's reduction function has combined both.
-    /// The vectors are the payload, one behind the other.
+    /// Reply with the second of two equally long vectors, into which the rank's reduction function
+    /// has combined both. The vectors are the payload, one behind the other.
     Combine,
     /// A message is the first one in this rank's queue. The message is the payload.
     Arrived {
@@ -99,7 +100,8 @@ pub enum EndKind {
     },
     /// An insertion into a queue.
     Enqueued,
-    /// A collective call, with the result as its payload if the result is due to this rank; or the creation of a group.
+    /// A collective call, with the result as its payload if the result is due to this rank; or the
+    /// creation of a group.
     Collected {
         /// The length of the result in bytes.
         size: u64,

@@ -12,8 +12,8 @@ pub enum Compute {
     PerCall(u64),
     /// The processor time that the host measured, times a factor. Not repeatable.
     Measured(f64),
-    /// By the program's region, from the run's [plan](crate::plan); regions that it lacks take the processor time that
-    /// the host measured, times a factor. Repeatable if it lacks no region.
+    /// By the program's region, from the run's [plan](crate::plan); regions that it lacks take the
+    /// processor time that the host measured, times a factor. Repeatable if it lacks no region.
     Sampled(f64),
 }
 
@@ -23,7 +23,8 @@ pub enum Compute {
 pub struct Settings {
     /// The simulated computation time.
     pub compute: Compute,
-    /// The first and shortest time step, in picoseconds, by which a program advances that looks and does not wait.
+    /// The first and shortest time step, in picoseconds, by which a program advances that looks and
+    /// does not wait.
     pub tick: u64,
     /// The longest step.
     pub longest_tick: u64,
@@ -50,8 +51,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The settings for a run in which computation takes no time, and calls are not reported: steps from 100 ns to 20
-    /// us, clocks that begin in 2001's first second, and one node with one processor.
+    /// The settings for a run in which computation takes no time, and calls are not reported: steps
+    /// from 100 ns to 20 us, clocks that begin in 2001's first second, and one node with one
+    /// processor.
     pub const DEFAULT: Settings = Settings {
         compute: Compute::None,
         tick: 100_000,

@@ -28,7 +28,8 @@ pub struct Simulator {
     up: Vec<PartialOrder>,
     /// Ranks that get their turn next.
     turns: Vec<u32>,
-    /// Whether the simulator has a rank's turn: the rank's own word for that may change at any time.
+    /// Whether the simulator has a rank's turn: the rank's own word for that may change at any
+    /// time.
     own: Vec<bool>,
 }
 
@@ -81,8 +82,8 @@ impl Simulator {
         Simulator::with_room(ranks, ranks, settings)
     }
 
-    /// Makes the shared memory for this many ranks, and with room for ranks that start later, so that these are `room`
-    /// in all.
+    /// Makes the shared memory for this many ranks, and with room for ranks that start later, so
+    /// that these are `room` in all.
     ///
     /// # Errors
     /// If the host has no memory for it.
@@ -107,8 +108,8 @@ impl Simulator {
         Ok(simulator)
     }
 
-    /// Starts a world with this many ranks and this local time on their clocks. Returns the first one's number; `None`
-    /// if there is no room.
+    /// Starts a world with this many ranks and this local time on their clocks. Returns the first
+    /// one's number; `None` if there is no room.
     pub fn start(&mut self, count: u32, now: u64) -> Option<u32> {
         let first = self.ranks;
         let end = first.checked_add(count);
@@ -143,7 +144,8 @@ impl Simulator {
         self.ranks
     }
 
-    /// Waits until a rank has given its turn away, or this much host time is over. Returns whether the rank has.
+    /// Waits until a rank has given its turn away, or this much host time is over. Returns whether
+    /// the rank has.
     #[expect(
         clippy::disallowed_methods,
         reason = "how long real processes may take"
@@ -172,7 +174,8 @@ impl Simulator {
         }
     }
 
-    /// Waits until a rank that has left MPI comes back or exits, or this much host time is over. Returns its phase.
+    /// Waits until a rank that has left MPI comes back or exits, or this much host time is over.
+    /// Returns its phase.
     pub fn wait_for_return(&self, rank: u32, patience: Duration) -> RankPhase {
         if self.phase(rank) == RankPhase::Finished {
             let phase = &self.area.slot(rank).phase;
@@ -186,8 +189,8 @@ impl Simulator {
         process(&self.area.slot(rank).pid)
     }
 
-    /// The process that was started as this rank, whether it has attached or not; `None` if it does not load the ranks'
-    /// library.
+    /// The process that was started as this rank, whether it has attached or not; `None` if it does
+    /// not load the ranks' library.
     pub fn started(&self, rank: u32) -> Option<u32> {
         process(&self.area.slot(rank).started)
     }
@@ -223,8 +226,8 @@ impl Simulator {
         }
     }
 
-    /// A rank's operations on files that took no simulated time. Any value may come from a rank that overwrites its
-    /// memory.
+    /// A rank's operations on files that took no simulated time. Any value may come from a rank
+    /// that overwrites its memory.
     pub fn untimed(&self, rank: u32) -> UntimedFiles {
         let [operations, read, written] = &self.area.slot(rank).untimed;
         UntimedFiles {
@@ -258,9 +261,10 @@ impl Simulator {
             .collect()
     }
 
-    /// Takes records from a rank that has given its turn away, each with all bytes that belong to it, and appends them
-    /// to others. Returns false if the rank has more to write: then the caller gives the rank its turn back without new
-    /// reports ([`Simulator::give_turn`]), and takes its records again.
+    /// Takes records from a rank that has given its turn away, each with all bytes that belong to
+    /// it, and appends them to others. Returns false if the rank has more to write: then the caller
+    /// gives the rank its turn back without new reports ([`Simulator::give_turn`]), and takes its
+    /// records again.
     ///
     /// # Errors
     /// If the rank has written an invalid record.
@@ -300,9 +304,9 @@ impl Simulator {
         Ok(all)
     }
 
-    /// Adds to the reports that a rank finds in its next turn. Returns false if there was no room for the whole
-    /// payload: then the rank has to get its turn and take in the present part, before another call adds the rest of
-    /// the payload.
+    /// Adds to the reports that a rank finds in its next turn. Returns false if there was no room
+    /// for the whole payload: then the rank has to get its turn and take in the present part,
+    /// before another call adds the rest of the payload.
     #[must_use]
     pub fn tell(&mut self, rank: u32, report: &Delivery, payload: &mut Payload) -> bool {
         assert!(self.own[rank as usize], "rank {rank} runs");
@@ -323,8 +327,8 @@ impl Simulator {
         phase.store(RankPhase::Attached as u32, Release);
     }
 
-    /// Gives a rank its turn at the next [`Simulator::release`]: to continue with this local time, or only to take in
-    /// the reports and to answer.
+    /// Gives a rank its turn at the next [`Simulator::release`]: to continue with this local time,
+    /// or only to take in the reports and to answer.
     pub fn give_turn(&mut self, rank: u32, resume: Option<u64>) {
         let slot = self.area.slot(rank);
         slot.resume.store(resume.is_some().into(), Release);

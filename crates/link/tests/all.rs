@@ -1,4 +1,5 @@
-//! The tests for the link between ranks and simulator: one program, since each program takes long to compile and link.
+//! The tests for the link between ranks and simulator: one program, since each program takes long
+//! to compile and link.
 
 mod calls;
 mod collective;

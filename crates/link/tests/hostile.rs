@@ -1,5 +1,5 @@
-//! For any bytes that a rank writes into the shared memory, the simulator takes orders or reports the error: it never
-//! panics, never waits, and keeps no more bytes than the area holds.
+//! For any bytes that a rank writes into the shared memory, the simulator takes orders or reports
+//! the error: it never panics, never waits, and keeps no more bytes than the area holds.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
@@ -7,7 +7,8 @@
 //! | `ELANITE_FUZZ_CASES` | how many cases | 20,000 |
 //! | `ELANITE_FUZZ_SECONDS` | for how long instead: no case begins after this many seconds | |
 //!
-//! A case is a lawful rank's area in which some words are then replaced. `make fuzz-inputs` runs more.
+//! A case is a lawful rank's area in which some words are then replaced. `make fuzz-inputs` runs
+//! more.
 
 #![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
 

@@ -1,6 +1,6 @@
-//! Interleavings of a hand-over between ranks and the simulator, with the weak memory order that the language allows:
-//! no wake is lost (the model reports a deadlock, since no sleep ends by time), and no side touches a slot without its
-//! turn (the model reports a data race).
+//! Interleavings of a hand-over between ranks and the simulator, with the weak memory order that
+//! the language allows: no wake is lost (the model reports a deadlock, since no sleep ends by
+//! time), and no side touches a slot without its turn (the model reports a data race).
 
 use link::turn::{self, NOBODY, RANK, SIMULATOR, SharedWord};
 use loom::cell::UnsafeCell;
@@ -10,7 +10,8 @@ use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 use std::time::Duration;
 
-/// A word on which threads sleep as processes do in the kernel: the value is compared and the sleep begins in one step.
+/// A word on which threads sleep as processes do in the kernel: the value is compared and the sleep
+/// begins in one step.
 struct Modelled {
     value: AtomicU32,
     kernel: Mutex<()>,
@@ -83,7 +84,8 @@ impl Shared {
         &self.slots[rank as usize]
     }
 
-    /// Increments an area's count, and returns it; a data race if another thread may do so at the same time.
+    /// Increments an area's count, and returns it; a data race if another thread may do so at the
+    /// same time.
     #[allow(unsafe_code)] // the model checks it
     fn count(&self, rank: u32) -> u32 {
         self.slot(rank).area.with_mut(|area| {

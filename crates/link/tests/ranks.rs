@@ -1,4 +1,5 @@
-//! The ranks' data about themselves, on either side's turn; and ranks that leave, come back, or exit.
+//! The ranks' data about themselves, on either side's turn; and ranks that leave, come back, or
+//! exit.
 
 use link::{
     Collectives, Compute, Departure, LinkError, Rank, RankPhase, Settings, Simulator, Starter,
@@ -114,7 +115,8 @@ fn ranks_start_later_where_there_is_room() {
     assert_eq!(worlds, [(world(0), 0, 4), (world(2), 7, 4)]);
 }
 
-/// A run with the greatest numbers in its settings has room for them, and ranks read these settings.
+/// A run with the greatest numbers in its settings has room for them, and ranks read these
+/// settings.
 #[test]
 fn a_rank_reads_the_settings_of_the_run() {
     let most = Settings {

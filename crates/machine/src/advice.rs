@@ -5,7 +5,8 @@ use toml_edit::Item;
 
 const WITH_SOURCE: &str = "{ value = ..., source = \"where it comes from\" }";
 
-/// Reports lists in place of a section or a parameter; serde would read a list as a structure's fields.
+/// Reports lists in place of a section or a parameter; serde would read a list as a structure's
+/// fields.
 pub(crate) fn shape(document: &Document) -> Result<(), Problems> {
     let is_list = |item: &Item| item.is_array() || item.is_array_of_tables();
     for (section, item) in document
@@ -51,25 +52,31 @@ pub(crate) fn add(problems: Problems) -> Problems {
     Problems(advised.collect())
 }
 
-/// Features of today's networks that are not modelled: words in keys, and the model's behaviour instead.
+/// Features of today's networks that are not modelled: words in keys, and the model's behaviour
+/// instead.
 const NOT_MODELLED: [(&[&str], &str); 4] = [
     (
         &["congestion", "ecn", "dcqcn", "rate_limit"],
-        "congestion control is not modelled: an adapter sends while it has fewer than adapter.packets_in_flight packets \
+        "congestion control is not modelled: an adapter sends while it has fewer than \
+        adapter.packets_in_flight packets \
          unacknowledged, and full buffers hold up the packets behind",
     ),
     (
         &["pfc", "pause", "watermark"],
-        "pause frames are not modelled: links are lossless by credits, and each channel has a buffer of its own, link.buffer",
+        "pause frames are not modelled: links are lossless by credits, and each channel has a \
+        buffer of its own, link.buffer",
     ),
     (
         &["drop", "retransmi", "lossy", "loss"],
-        "switches never drop packets for want of buffers; packets are lost by faults only, which [[fault]] and [faults] describe",
+        "switches never drop packets for want of buffers; packets are lost by faults only, which \
+        [[fault]] and [faults] describe",
     ),
     (
         &["class", "service_level", "virtual_lane", "weight"],
-        "of traffic classes a machine has only the number, link.classes: the classes share out link.channels evenly, and \
-         switch.multiplexing serves the channels of all of them by one rule; shares of the rate of a link are not modelled",
+        "of traffic classes a machine has only the number, link.classes: the classes share out \
+        link.channels evenly, and \
+         switch.multiplexing serves the channels of all of them by one rule; shares of the rate of \
+         a link are not modelled",
     ),
 ];
 

@@ -33,7 +33,8 @@ impl<'a> Check<'a> {
         self.0.problem(path, message)
     }
 
-    /// Reports a problem with a parameter's value, or with an element of this value: `link.hop_delay.value.2`.
+    /// Reports a problem with a parameter's value, or with an element of this value:
+    /// `link.hop_delay.value.2`.
     pub fn at(&mut self, key: &str, message: impl Into<String>) -> Finding<'_> {
         self.0.problem(&value(key), message)
     }

@@ -19,7 +19,8 @@ struct SingleFault {
 }
 
 impl Machine {
-    /// The fabric's cycle, a flit at the fastest link's rate; `None` if that is not a whole number of picoseconds.
+    /// The fabric's cycle, a flit at the fastest link's rate; `None` if that is not a whole number
+    /// of picoseconds.
     pub(crate) fn cycle(&self) -> Option<Time> {
         let (flit, rate) = (self.link.flit.value, self.link.rate.value.fastest());
         let cycle = rate.checked_time(flit)?;
@@ -28,8 +29,8 @@ impl Machine {
         (exact && !cycle.is_zero()).then_some(cycle)
     }
 
-    /// Channel classes that end deadlocks on a graph's shortest ways; `None` with other ways. The machine has been
-    /// checked.
+    /// Channel classes that end deadlocks on a graph's shortest ways; `None` with other ways. The
+    /// machine has been checked.
     pub fn layers(&self) -> Option<u32> {
         match self.topology() {
             Ok(Topology::Graph(graph)) if graph.ways() != Ways::UpDown => {
@@ -66,7 +67,8 @@ impl Machine {
         }
     }
 
-    /// Reads a fault from a command line, written as an inline TOML table: `link = 'node 3', at = '1 ms'`.
+    /// Reads a fault from a command line, written as an inline TOML table:
+    /// `link = 'node 3', at = '1 ms'`.
     ///
     /// # Errors
     /// Syntax errors, and faults in parts that the machine lacks.
@@ -103,8 +105,8 @@ impl Machine {
         self.failing_config(&[], 0)
     }
 
-    /// A checked machine's resolved form with further faults, which have been checked against it, and the seed for all
-    /// faults' streams.
+    /// A checked machine's resolved form with further faults, which have been checked against it,
+    /// and the seed for all faults' streams.
     ///
     /// # Panics
     /// If a fault has not been checked.

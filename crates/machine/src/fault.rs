@@ -7,8 +7,9 @@
 //! for = "1 ms"                    # for ever if not given
 //! ```
 //!
-//! The same keys stand in machine files, in experiment files and on the command line of `elanite mpirun`.
-//! [`elan::faults`] describes how faults take effect, and the section `[faults]` sets how the machine recovers.
+//! The same keys stand in machine files, in experiment files and on the command line of
+//! `elanite mpirun`. [`elan::faults`] describes how faults take effect, and the section `[faults]`
+//! sets how the machine recovers.
 
 mod check;
 mod part;
@@ -50,7 +51,8 @@ pub struct FaultSection {
     /// How long the part is down; permanently if not given.
     #[serde(rename = "for")]
     pub lasts: Option<Time>,
-    /// The part fails at random: mean time from its repair to its next failure, exponentially distributed.
+    /// The part fails at random: mean time from its repair to its next failure, exponentially
+    /// distributed.
     pub mtbf: Option<Time>,
     /// Mean time to its repair, exponentially distributed.
     pub mttr: Option<Time>,
@@ -69,18 +71,21 @@ pub enum Pick {
 #[section("faults", within(Time = Time::ZERO..=LONGEST))]
 #[schemars(rename = "Faults")]
 pub struct FaultsSection {
-    /// The sender's output timeout: a packet that can never be answered is given up so long after its injection; 8 ms if not
-    /// given, about the hardware's.
+    /// The sender's output timeout: a packet that can never be answered is given up so long after
+    /// its injection; 8 ms if not given, about the hardware's.
     #[param(within = Time::from_us(1)..=LONGEST)]
     pub timeout: Option<Param<Time>>,
-    /// From a timeout to sending the packet again; 10 ms if not given, the operating system's for a packet to one node.
+    /// From a timeout to sending the packet again; 10 ms if not given, the operating system's for a
+    /// packet to one node.
     pub backoff: Option<Param<Time>>,
-    /// The time from a broadcast's timeout until it is sent again; 50 ms if not given, the operating system's value.
+    /// The time from a broadcast's timeout until it is sent again; 50 ms if not given, the
+    /// operating system's value.
     pub broadcast_backoff: Option<Param<Time>>,
-    /// From a fault or a repair to new routing tables at all sources; 100 ms if not given, which is assumed.
+    /// From a fault or a repair to new routing tables at all sources; 100 ms if not given, which is
+    /// assumed.
     pub detect: Option<Param<Time>>,
-    /// So long after its first refusal by a fault, a packet without success ends its message with an error; 1 s if not given,
-    /// which is assumed.
+    /// So long after its first refusal by a fault, a packet without success ends its message with
+    /// an error; 1 s if not given, which is assumed.
     #[param(within = Time::from_us(1)..=LONGEST)]
     pub give_up: Option<Param<Time>>,
 }

@@ -1,4 +1,5 @@
-//! The machine file format. These comments are also the descriptions in the JSON schema and in `elanite show`.
+//! The machine file format. These comments are also the descriptions in the JSON schema and in
+//! `elanite show`.
 
 use crate::check::Check;
 use crate::fault::{FaultSection, FaultsSection};
@@ -21,7 +22,8 @@ use units::{Bytes, Flits, Rate, Time};
 /// Slowest link or bus; this bound keeps sums far from overflow.
 pub(crate) const SLOWEST: Rate = Rate::from_mb_per_second(1);
 
-/// Largest sizes, for the same reason: of a flit, of a small Tports message, of the bytes around a payload.
+/// Largest sizes, for the same reason: of a flit, of a small Tports message, of the bytes around a
+/// payload.
 const LARGEST_FLIT: Bytes = Bytes::from_kb(4);
 const LARGEST_SMALL: Bytes = Bytes::from_kb(64);
 const LARGEST_HEADER: Bytes = Bytes::from_kb(4);
@@ -122,25 +124,26 @@ pub struct Link {
     /// Bytes per flit, the unit of flow control.
     #[param(within = Bytes::new(1)..=LARGEST_FLIT)]
     pub flit: Param<Bytes>,
-    /// Nominal rate in each direction: one value, or one for each link level from the nodes upwards. A flit at the
-    /// fastest rate is the fabric's cycle: a whole number of picoseconds. A slower link takes more cycles for a flit,
-    /// 512 at most.
+    /// Nominal rate in each direction: one value, or one for each link level from the nodes
+    /// upwards. A flit at the fastest rate is the fabric's cycle: a whole number of picoseconds. A
+    /// slower link takes more cycles for a flit, 512 at most.
     pub rate: Param<PerLevel<Rate>>,
-    /// The time from the first flit on a link to the earliest first flit on the next link: switch, cable,
-    /// synchronisation. A whole number of cycles, 1 to 1023; one value, or one for each link level from the nodes
-    /// upwards. A link slower than the fastest adds the longer time of one flit.
+    /// The time from the first flit on a link to the earliest first flit on the next link: switch,
+    /// cable, synchronisation. A whole number of cycles, 1 to 1023; one value, or one for each link
+    /// level from the nodes upwards. A link slower than the fastest adds the longer time of one
+    /// flit.
     #[param(fabric)]
     pub hop_delay: Param<PerLevel>,
-    /// The time from a flit's departure out of the buffer behind a link until the link's sender may use its place
-    /// again: the credit's way back, cable and switch. A whole number of cycles, 1 to 1023; one value, or one for each
-    /// link level from the nodes upwards; one cycle if not given.
+    /// The time from a flit's departure out of the buffer behind a link until the link's sender may
+    /// use its place again: the credit's way back, cable and switch. A whole number of cycles, 1 to
+    /// 1023; one value, or one for each link level from the nodes upwards; one cycle if not given.
     pub credit_delay: Option<Param<PerLevel>>,
     /// Virtual channels in each direction, 1 to 32.
     #[param(fabric)]
     pub channels: Param<u32>,
-    /// Traffic classes, into which every link's channels are divided as evenly as possible; 1 if not given. Each class
-    /// needs as many channels as the routing, and has at each adapter a queue and a window of
-    /// `adapter.packets_in_flight`.
+    /// Traffic classes, into which every link's channels are divided as evenly as possible; 1 if
+    /// not given. Each class needs as many channels as the routing, and has at each adapter a queue
+    /// and a window of `adapter.packets_in_flight`.
     pub classes: Option<Param<u32>>,
     /// Flit buffer per channel. With the circuit "cut-through" a buffer holds the longest packet.
     #[param(within = Flits::new(1)..=MOST_FLITS, fabric)]
@@ -171,8 +174,8 @@ pub struct Switch {
     /// Bits in the age that a packet carries, 1 to 32.
     #[param(within = 1..=32, fabric)]
     pub age_bits: Param<u32>,
-    /// The time after the injection at which a packet's age stops growing. The age grows in steps of `age_cap` over the
-    /// greatest age, which is 15 if the age has 4 bits.
+    /// The time after the injection at which a packet's age stops growing. The age grows in steps
+    /// of `age_cap` over the greatest age, which is 15 if the age has 4 bits.
     #[param(fabric)]
     pub age_cap: Param<Time>,
     /// Whether high-priority packets go first.
@@ -192,7 +195,8 @@ pub struct Switch {
 )]
 #[schemars(rename = "Packet")]
 pub struct PacketSection {
-    /// A packet's maximum payload; at least a Tports envelope. With the largest value each message is one packet.
+    /// A packet's maximum payload; at least a Tports envelope. With the largest value each message
+    /// is one packet.
     #[param(within = ENVELOPE..=LARGEST)]
     pub payload: Param<Bytes>,
     /// A transaction's maximum payload.
@@ -212,13 +216,14 @@ pub struct PacketSection {
     within(Time = Time::ZERO..=LONGEST),
 )]
 pub struct Adapter {
-    /// Packets that may be unacknowledged at a time, 1 to 1024; with several `link.classes`, per class.
+    /// Packets that may be unacknowledged at a time, 1 to 1024; with several `link.classes`, per
+    /// class.
     #[param(within = 1..=1024, fabric)]
     pub packets_in_flight: Param<u32>,
     /// The time from a packet's last flit until its acknowledgement leaves.
     pub turnaround: Param<Time>,
-    /// While an adapter both sends and receives, each pauses for `share_burst` in every such period: they share the
-    /// adapter's memory port.
+    /// While an adapter both sends and receives, each pauses for `share_burst` in every such
+    /// period: they share the adapter's memory port.
     #[param(within = Flits::new(1)..=MOST_FLITS, fabric)]
     pub share_period: Param<Flits>,
     /// See `share_period`; at most half of it. "0 flits" switches the sharing off.
@@ -234,7 +239,8 @@ pub struct Adapter {
     pub event: Param<Time>,
     /// Host: from the event block in main memory until the waiting process goes on.
     pub poll: Param<Time>,
-    /// A DMA that has held an engine for this time yields to the others in the queue; "10 s" for never.
+    /// A DMA that has held an engine for this time yields to the others in the queue; "10 s" for
+    /// never.
     #[param(within = Time::from_ps(1)..=LONGEST)]
     pub time_slice: Param<Time>,
     /// Descriptors in the DMA queue.
@@ -253,7 +259,8 @@ pub struct Adapter {
     /// The adapter's own memory, for buffers, events, queues and threads.
     #[param(within = LEAST_MEMORY..=LARGEST)]
     pub memory: Param<Bytes>,
-    /// Host: from the event block in main memory until a process that blocks, instead of polling, continues.
+    /// Host: from the event block in main memory until a process that blocks, instead of polling,
+    /// continues.
     pub interrupt: Param<Time>,
     /// The thread processor's cycle.
     #[param(within = Time::from_ps(1)..=Time::from_us(1))]
@@ -272,8 +279,8 @@ pub struct Elan4 {
     /// DMA engines, which share the queue.
     #[param(within = 1..=64)]
     pub engines: Param<u32>,
-    /// Main memory reads are split transactions: the time between a request on the bus and its data, in which the bus
-    /// is free.
+    /// Main memory reads are split transactions: the time between a request on the bus and its
+    /// data, in which the bus is free.
     pub split: Param<Time>,
 }
 
@@ -338,18 +345,20 @@ pub struct HostSection {
     /// Processors per node, 1 to 256; 4 if not given, as in an ES40 (petrini2003 s4).
     #[param(within = 1..=MOST_CPUS, default = CPUS)]
     pub cpus: Option<Param<u32>>,
-    /// Whether the operating system takes processors away, for the causes that the machine has; true if not given.
+    /// Whether the operating system takes processors away, for the causes that the machine has;
+    /// true if not given.
     #[param(unmapped)]
     pub noise: Option<Param<bool>>,
 }
 
-/// A node's processors as real programs use them: sampled computation in `elanite mpirun` is scaled to them.
-/// Experiments do not read this section. `elanite calibrate-host` measures it on a computer.
+/// A node's processors as real programs use them: sampled computation in `elanite mpirun` is scaled
+/// to them. Experiments do not read this section. `elanite calibrate-host` measures it on a
+/// computer.
 #[section("processor")]
 #[schemars(rename = "Processor")]
 pub struct ProcessorSection {
-    /// The time for a round of the noise test's loop: six operations on one register, each of which waits for the one
-    /// before.
+    /// The time for a round of the noise test's loop: six operations on one register, each of which
+    /// waits for the one before.
     #[param(within = Time::from_ps(1)..=Time::from_us(1))]
     pub step: Param<Time>,
     /// Rate at which one processor reads and writes main memory.
@@ -368,8 +377,8 @@ pub struct ProcessorSection {
     pub flops_memory: Option<Param<Rate>>,
 }
 
-/// The file system as real programs use it: the time that file operations take in `elanite mpirun`. Experiments do not
-/// read this section.
+/// The file system as real programs use it: the time that file operations take in `elanite mpirun`.
+/// Experiments do not read this section.
 #[section("files")]
 pub struct Files {
     /// The time for a file operation, beside that for its bytes.
@@ -378,14 +387,15 @@ pub struct Files {
     /// Rate at which one node reads and writes files: its operations follow one another.
     #[param(within = SLOWEST..)]
     pub rate: Param<Rate>,
-    /// Rate at which all nodes together read and write files; no limit if not given. With `servers`, each has an equal
-    /// share.
+    /// Rate at which all nodes together read and write files; no limit if not given. With
+    /// `servers`, each has an equal share.
     #[param(within = SLOWEST..)]
     pub total: Option<Param<Rate>>,
-    /// I/O nodes, the machine's last nodes: the bytes cross the network to them and from them. If not given, files do
-    /// not use the network.
+    /// I/O nodes, the machine's last nodes: the bytes cross the network to them and from them. If
+    /// not given, files do not use the network.
     pub servers: Option<Param<u32>>,
-    /// With `servers`: bytes per stripe. A file's stripe k lies on I/O node k, modulo their number; 64 KB if not given.
+    /// With `servers`: bytes per stripe. A file's stripe k lies on I/O node k, modulo their number;
+    /// 64 KB if not given.
     #[param(within = LEAST_STRIPE..=MOST_STRIPE)]
     pub stripe: Option<Param<Bytes>>,
 }
@@ -397,12 +407,14 @@ pub struct GroupSection {
     /// A process's most children in the tree of the collective calls.
     #[param(within = 1..=64)]
     pub branching: Param<u32>,
-    /// Cycles in which a thread sets up a hardware barrier's packet, beside those for handing it over.
+    /// Cycles in which a thread sets up a hardware barrier's packet, beside those for handing it
+    /// over.
     #[param(within = 0..=1 << 20)]
     pub broadcast: Param<u32>,
 }
 
-/// Tports, Elanlib's tagged messages: their thread's work on the adapter, and their buffers' bounds.
+/// Tports, Elanlib's tagged messages: their thread's work on the adapter, and their buffers'
+/// bounds.
 #[section(
     "tport",
     config = TportConfig,
@@ -414,11 +426,13 @@ pub struct TportSection {
     /// The processor that matches message tags and moves the bytes; the adapter if not given.
     #[param(default = Matching::Adapter)]
     pub matching: Option<Param<Matching>>,
-    /// Thread processor cycles in which the thread takes up an envelope or a posted receive, and answers it.
+    /// Thread processor cycles in which the thread takes up an envelope or a posted receive, and
+    /// answers it.
     pub handle: Param<u32>,
     /// Cycles in which the thread compares an envelope with a posted receive.
     pub scan: Param<u32>,
-    /// Messages up to this length travel with their envelope of 32 bytes, as far as one packet holds both.
+    /// Messages up to this length travel with their envelope of 32 bytes, as far as one packet
+    /// holds both.
     #[param(within = Bytes::ZERO..=LARGEST_SMALL)]
     pub small: Param<Bytes>,
     /// Longer messages than this are never buffered: they wait at the sender for their receive.
@@ -426,10 +440,11 @@ pub struct TportSection {
     /// Slots in the envelope queue.
     #[param(within = 1..=1 << 16)]
     pub slots: Param<u32>,
-    /// A process's adapter memory for small messages that no receive has taken yet, shared out among the senders; each
-    /// may have at least one there.
+    /// A process's adapter memory for small messages that no receive has taken yet, shared out
+    /// among the senders; each may have at least one there.
     pub buffer: Param<Bytes>,
-    /// A process's main memory for longer ones, and for those that are received into the system's buffers.
+    /// A process's main memory for longer ones, and for those that are received into the system's
+    /// buffers.
     pub system: Param<Bytes>,
 }
 

@@ -8,15 +8,17 @@
 //! NAME NAME           a cable between two switches, or between a node and its switch
 //! ```
 //!
-//! A cable's two ends may be followed by `rate=RATE` and `delay=TIME`, as in `leaf0 spine1 rate=25Gb/s delay=800ns`:
-//! see `links`.
+//! A cable's two ends may be followed by `rate=RATE` and `delay=TIME`, as in
+//! `leaf0 spine1 rate=25Gb/s delay=800ns`: see `links`.
 //!
-//! A node has one cable, to a switch. A node that forwards has any number of cables, to switches and to nodes: behind
-//! its adapter it has its own switch, with the same name. Nodes that are joined to other nodes forward.
+//! A node has one cable, to a switch. A node that forwards has any number of cables, to switches
+//! and to nodes: behind its adapter it has its own switch, with the same name. Nodes that are
+//! joined to other nodes forward.
 //!
-//! Nodes are numbered in the order of their lines. A text without nodes is a plain list of edges between switches,
-//! which need no separate lines; `topology.terminals` then gives the node count of each switch, in the order in which
-//! the names come first. In a text with nodes each name has its own line, so that a misspelt name is an error.
+//! Nodes are numbered in the order of their lines. A text without nodes is a plain list of edges
+//! between switches, which need no separate lines; `topology.terminals` then gives the node count
+//! of each switch, in the order in which the names come first. In a text with nodes each name has
+//! its own line, so that a misspelt name is an error.
 
 mod words;
 
@@ -89,8 +91,8 @@ pub(crate) struct Graph {
     pub cable_words: Vec<Words>,
     /// The words of the nodes' cables.
     pub seat_words: Vec<Words>,
-    /// By node: its own switch, if other nodes' packets pass through it. These switches are the last ones, and have the
-    /// nodes' names.
+    /// By node: its own switch, if other nodes' packets pass through it. These switches are the
+    /// last ones, and have the nodes' names.
     own: Vec<Option<u32>>,
     /// The nodes' names; empty if the text has no nodes.
     nodes: Vec<String>,
@@ -132,7 +134,8 @@ impl<'a> Names<'a> {
                 }
                 _ => {
                     let message = format!(
-                        "{} words are no line of a graph: write `switch NAME`, `node NAME`, or the two ends of a cable",
+                        "{} words are no line of a graph: write `switch NAME`, `node NAME`, or the \
+                        two ends of a cable",
                         words.len()
                     );
                     return Err(GraphMistake::at(line, message));
@@ -189,14 +192,16 @@ impl<'a> Names<'a> {
             }
             None => {
                 let message = format!(
-                    "there is no node and no switch `{name}`: a line `switch {name}` or `node {name}` is missing, or the name is misspelt"
+                    "there is no node and no switch `{name}`: a line `switch {name}` or `node \
+                    {name}` is missing, or the name is misspelt"
                 );
                 Err(GraphMistake::at(line, message))
             }
         }
     }
 
-    /// Gives forwarding nodes their own switches: those marked so, and those that are joined to another node.
+    /// Gives forwarding nodes their own switches: those marked so, and those that are joined to
+    /// another node.
     fn own_switches(&mut self, cables: &[Cable]) -> Result<Vec<Option<u32>>, GraphMistake> {
         let mut lines: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
         let mut joined = vec![false; self.nodes.len()];
@@ -216,7 +221,8 @@ impl<'a> Names<'a> {
                 && !forwards.unwrap_or(joined[node])
             {
                 let message = format!(
-                    "node `{name}` has several cables, another one in line {first}: a node has one, or passes on packets of others: `node {name} forward=yes`"
+                    "node `{name}` has several cables, another one in line {first}: a node has \
+                    one, or passes on packets of others: `node {name} forward=yes`"
                 );
                 return Err(GraphMistake::at(second, message));
             }
@@ -315,7 +321,8 @@ impl Graph {
     /// The graph's parts, with the given node counts per switch if the text has no nodes.
     ///
     /// # Errors
-    /// If not exactly one of the text and the number gives the nodes' places, or if a root is not a switch.
+    /// If not exactly one of the text and the number gives the nodes' places, or if a root is not a
+    /// switch.
     pub fn plan(mut self, terminals: Option<u32>, roots: &[String]) -> Result<Plan, TopologyError> {
         let wrong =
             |key: &str, message: &str| Err(TopologyError::new(key, message.to_string(), ""));

@@ -1,14 +1,16 @@
 //! # Machine files
 //!
-//! A machine file holds one parameter set: one machine's whole physics, as data. Every parameter is written
+//! A machine file holds one parameter set: one machine's whole physics, as data. Every parameter is
+//! written
 //!
 //! ```toml
 //! hop_delay = { value = "55 ns", source = "petrini2003 s2.2: 35 ns flow-through; 20 ns of cable assumed", fitted_to = ["..."] }
 //! ```
 //!
-//! and must name its value's source. `fitted_to` names the published claims to which a value was adjusted; those claims
-//! are not predictions. [`Machine::parse`] reads and checks a file, [`Machine::cluster_config`] turns it into the
-//! simulator's configuration, [`Machine::parameters`] lists it with provenance, [`Machine::values`] without provenance.
+//! and must name its value's source. `fitted_to` names the published claims to which a value was
+//! adjusted; those claims are not predictions. [`Machine::parse`] reads and checks a file,
+//! [`Machine::cluster_config`] turns it into the simulator's configuration, [`Machine::parameters`]
+//! lists it with provenance, [`Machine::values`] without provenance.
 //!
 //! ## The rooms
 //!
@@ -65,9 +67,10 @@ use serde_json::Value;
 use toml_edit::{InlineTable, Item};
 
 impl Machine {
-    /// Reads and checks a machine file. `overrides` replace parameter values, by keys such as `link.hop_delay`; their
-    /// source becomes the override's. Overrides can also give parameters that the file leaves out. An override of
-    /// `topology.kind` removes the topology's keys that the new kind does not have.
+    /// Reads and checks a machine file. `overrides` replace parameter values, by keys such as
+    /// `link.hop_delay`; their source becomes the override's. Overrides can also give parameters
+    /// that the file leaves out. An override of `topology.kind` removes the topology's keys that
+    /// the new kind does not have.
     ///
     /// # Errors
     /// All that is wrong with the file, each problem with its place.
@@ -104,8 +107,8 @@ impl Machine {
         parameters
     }
 
-    /// All values that decide results, without provenance, name and title. The engine is left out, as it only changes
-    /// speed; so are the processors and the file system for real programs.
+    /// All values that decide results, without provenance, name and title. The engine is left out,
+    /// as it only changes speed; so are the processors and the file system for real programs.
     pub fn values(&self) -> Value {
         let mut tree = self.tree();
         let sections = tree.as_object_mut().expect("a machine is a table");
@@ -138,8 +141,8 @@ impl Machine {
 /// The sections with keys that are not parameters: their values have no source.
 const BARE: [&str; 3] = ["machine.", "fabric.", "fault."];
 
-/// Replaces the value of a parameter, or of a key that is not a parameter; false for a section. A key that is not in
-/// the file becomes a parameter unless it is `bare`.
+/// Replaces the value of a parameter, or of a key that is not a parameter; false for a section. A
+/// key that is not in the file becomes a parameter unless it is `bare`.
 fn replace(item: &mut Item, value: toml_edit::Value, source: &str, bare: bool) -> bool {
     let absent = item.is_none();
     match item.as_table_like_mut() {

@@ -1,13 +1,14 @@
 //! # Link variety: per-level and per-cable rates and delays
 //!
-//! `link.rate` and `link.hop_delay` have a value for all links, or one for each level. In a graph a cable's line may
-//! give its own rate and delay. The fabric's cycle is a flit at the fastest rate in `link.rate`, and [`Pace`] describes
-//! how a slower link moves its flits: exactly, if the rate over the fastest one is a fraction with a denominator of at
-//! most 4,096, and otherwise at the nearest such fraction, which is less than 0.025% off.
+//! `link.rate` and `link.hop_delay` have a value for all links, or one for each level. In a graph a
+//! cable's line may give its own rate and delay. The fabric's cycle is a flit at the fastest rate
+//! in `link.rate`, and [`Pace`] describes how a slower link moves its flits: exactly, if the rate
+//! over the fastest one is a fraction with a denominator of at most 4,096, and otherwise at the
+//! nearest such fraction, which is less than 0.025% off.
 //!
-//! *Delays in lines* replace `link.hop_delay`, rounded to the nearest cycle. A credit returns over the same cable: its
-//! delay differs from the level's by the same amount, but is at least one cycle. Where `link.credit_delay` is not given
-//! credits take a cycle on all links.
+//! *Delays in lines* replace `link.hop_delay`, rounded to the nearest cycle. A credit returns over
+//! the same cable: its delay differs from the level's by the same amount, but is at least one
+//! cycle. Where `link.credit_delay` is not given credits take a cycle on all links.
 
 use crate::check::Check;
 use crate::file::Machine;
@@ -164,7 +165,8 @@ fn fits(delay: u64, pace: Pace, cycle: Time) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "a delay of {} is too long: the most is {}, as a flit takes {} cycles at the rate of the link",
+        "a delay of {} is too long: the most is {}, as a flit takes {} cycles at the rate of the \
+        link",
         cycle * delay,
         cycle * u64::from(most),
         more + 1

@@ -8,8 +8,9 @@
 //! durations = { value = "exponential", source = "..." }
 //! ```
 //!
-//! A time may also be a list of counted times, each with its count: `[["1.5 us", 120], ["9 us", 3]]`. `elanite noise`
-//! writes such sections. [`elan::noise`] describes how they take effect.
+//! A time may also be a list of counted times, each with its count:
+//! `[["1.5 us", 120], ["9 us", 3]]`. `elanite noise` writes such sections. [`elan::noise`]
+//! describes how they take effect.
 
 use crate::param::{OneOrList, Param};
 use derive::table;
@@ -25,11 +26,13 @@ use units::Time;
 #[table]
 #[schemars(rename = "Noise")]
 pub struct NoiseCause {
-    /// The processors that the cause stops on every node: "all", or the number of one processor, from 0.
+    /// The processors that the cause stops on every node: "all", or the number of one processor,
+    /// from 0.
     pub cpu: Param<Processors>,
     /// The time from one detour's start to the next: the mean, or a list of counted times.
     pub interval: Param<MeanOrCounts>,
-    /// How intervals vary around their mean; fixed if not given. Counted times have their own distribution.
+    /// How intervals vary around their mean; fixed if not given. Counted times have their own
+    /// distribution.
     pub intervals: Option<Param<Distribution>>,
     /// A detour's duration: the mean, or a list of counted times.
     pub duration: Param<MeanOrCounts>,

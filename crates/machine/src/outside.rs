@@ -1,5 +1,5 @@
-//! Topology kinds from outside: a program that links this crate registers them by name, and machine files that it reads
-//! may name them.
+//! Topology kinds from outside: a program that links this crate registers them by name, and machine
+//! files that it reads may name them.
 //!
 //! ```toml
 //! [topology]
@@ -11,8 +11,8 @@
 //! routing = { value = "valiant", source = "..." }
 //! ```
 //!
-//! A point's identity contains the name. In a store, the engine contains the program: another build simulates finished points
-//! again.
+//! A point's identity contains the name. In a store, the engine contains the program: another build
+//! simulates finished points again.
 
 use fabric::{Misrouting, Topology, TopologyError};
 use kernel::registry::Registry;
@@ -35,8 +35,8 @@ pub type Build = fn(OutsideShape<'_>) -> Result<Topology, TopologyError>;
 
 static KINDS: Registry<Build> = Registry::new();
 
-/// Registers a topology kind under a name, to be called before the first machine file is read. A later kind replaces an
-/// earlier one with the same name.
+/// Registers a topology kind under a name, to be called before the first machine file is read. A
+/// later kind replaces an earlier one with the same name.
 pub fn register(name: &'static str, build: Build) {
     KINDS.add(name, build);
 }
@@ -45,8 +45,10 @@ pub fn register(name: &'static str, build: Build) {
 pub(crate) fn build(name: &str, shape: OutsideShape<'_>) -> Result<Topology, TopologyError> {
     let build = KINDS.get(name).map_err(|names| {
         let message = format!("this program has no topology `{name}` from outside");
-        TopologyError::new("name", message, names.join(", "))
-            .hint("set ELANITE_SIMULATOR to the program that registers it; mpirun, prun and replay have no such topologies")
+        TopologyError::new("name", message, names.join(", ")).hint(
+            "set ELANITE_SIMULATOR to the program that registers it; mpirun, prun and replay \
+                have no such topologies",
+        )
     })?;
     build(shape)
 }

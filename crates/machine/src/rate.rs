@@ -19,7 +19,8 @@ pub(crate) fn admit(rate: Rate, fastest: Rate) -> Result<Pace, (String, String)>
     pace(rate, fastest).ok_or_else(|| {
         let message = if rate > fastest {
             format!(
-                "{rate} is above link.rate, {fastest}: make link.rate the fastest rate of all links, and give the others their own"
+                "{rate} is above link.rate, {fastest}: make link.rate the fastest rate of all \
+                links, and give the others their own"
             )
         } else {
             format!("{rate} is too slow beside link.rate, {fastest}")

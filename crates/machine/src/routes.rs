@@ -49,14 +49,16 @@ pub(crate) fn read(
         let part = |name: &str| {
             parts.get(name).copied().ok_or_else(|| {
                 wrong(format!(
-                    "the entry of `{at}` for `{to}` names `{name}`, which is no node and no switch of the graph: correct the name, or \
+                    "the entry of `{at}` for `{to}` names `{name}`, which is no node and no switch \
+                    of the graph: correct the name, or \
                      add it to the graph"
                 ))
             })
         };
         let ends = |name: &str| {
             wrong(format!(
-                "the entry of `{at}` for `{to}` names the node `{name}`, which forwards no packets: name a switch"
+                "the entry of `{at}` for `{to}` names the node `{name}`, which forwards no \
+                packets: name a switch"
             ))
         };
         let switch = |name: &str| match part(name)? {
@@ -85,7 +87,8 @@ pub(crate) fn read(
 
 fn short(words: usize) -> String {
     format!(
-        "{words} words are no entry of a table: write a switch, a destination, and one or more next switches"
+        "{words} words are no entry of a table: write a switch, a destination, and one or more \
+        next switches"
     )
 }
 

@@ -16,7 +16,8 @@ use fabric::config::{MAX_CREDIT_DELAY, MAX_HOP_DELAY};
 use rails::allocation;
 use units::{Bytes, Flits, Time};
 
-/// A packet's most bytes, including those around its payload; this bound keeps sums far from overflow.
+/// A packet's most bytes, including those around its payload; this bound keeps sums far from
+/// overflow.
 const LONGEST_PACKET: Bytes = Bytes::from_mb(2048);
 
 /// Reports all values that are out of bounds.
@@ -131,7 +132,8 @@ fn check_link(machine: &Machine, check: &mut Check<'_>) {
     }
 }
 
-/// Reports link delays that the fabric cannot represent: a single one, or one per level, if the level count is known.
+/// Reports link delays that the fabric cannot represent: a single one, or one per level, if the
+/// level count is known.
 fn check_delays(
     key: &str,
     delays: &PerLevel,
@@ -186,7 +188,8 @@ fn check_delay(key: &str, delay: Time, cycle: Time, check: &mut Check<'_>) {
     ));
 }
 
-/// Reports packets that would have no bytes if they had no payload, and packets with too many bytes around their payload.
+/// Reports packets that would have no bytes if they had no payload, and packets with too many bytes
+/// around their payload.
 fn check_packet(machine: &Machine, check: &mut Check<'_>) {
     let packet = &machine.packet;
     if packet.header.value.is_zero() && packet.transaction_overhead.value.is_zero() {
@@ -221,7 +224,8 @@ fn check_circuit(machine: &Machine, check: &mut Check<'_>) {
     let longest = Flits::new(machine.packet.config(machine.link.flit.value).longest());
     if buffer < longest {
         let message = format!(
-            "packets cut through, but the buffer of {buffer} is shorter than the longest packet, {longest}"
+            "packets cut through, but the buffer of {buffer} is shorter than the longest packet, \
+            {longest}"
         );
         let found = check.at("link.buffer", message);
         let found = found.allowed(format!("at least {longest}"));

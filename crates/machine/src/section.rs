@@ -1,5 +1,6 @@
-//! Machine file sections as tables. For each parameter a table has its key, its description, its type and thereby its
-//! unit, its bounds, its default where the file may omit it, and the simulator's field that gets its value.
+//! Machine file sections as tables. For each parameter a table has its key, its description, its
+//! type and thereby its unit, its bounds, its default where the file may omit it, and the
+//! simulator's field that gets its value.
 
 use crate::check::Check;
 use crate::param::{Param, PerLevel};
@@ -7,7 +8,8 @@ use std::fmt::Display;
 use std::ops::{RangeFrom, RangeInclusive};
 use units::{Bytes, Flits, Time};
 
-/// Longest plausible time for one step in an adapter, switch or bus; this bound keeps sums far from overflow.
+/// Longest plausible time for one step in an adapter, switch or bus; this bound keeps sums far from
+/// overflow.
 pub(crate) const LONGEST: Time = Time::from_secs(10);
 
 /// Largest size, for the same reason.
@@ -63,7 +65,8 @@ impl<T: Clone> Parameterised for Option<Param<T>> {
 
 /// A machine file section; [`derive::section`] implements it.
 pub(crate) trait Section {
-    /// Reports the parameters out of bounds, as far as the bounds do not depend on other parameters.
+    /// Reports the parameters out of bounds, as far as the bounds do not depend on other
+    /// parameters.
     fn check(&self, check: &mut Check<'_>);
 }
 

@@ -1,4 +1,5 @@
-//! The section `[topology]` in machine files: how nodes and switches are joined. Each kind has its own keys.
+//! The section `[topology]` in machine files: how nodes and switches are joined. Each kind has its
+//! own keys.
 
 use crate::graph::Graph;
 use crate::outside::{self, OutsideShape};
@@ -22,63 +23,72 @@ pub struct TopologySection {
     pub name: Option<Param<String>>,
     /// Number of nodes, which are attached at the network's first positions.
     pub nodes: Param<u32>,
-    /// For a tree: the number of switches or nodes below a switch at each level, from the nodes upwards; these are its
-    /// down-links without parallel ones.
+    /// For a tree: the number of switches or nodes below a switch at each level, from the nodes
+    /// upwards; these are its down-links without parallel ones.
     pub down: Option<Param<Vec<u32>>>,
-    /// For a tree: number of up-links per switch at each level but the top; fewer than `down` make a reduced tree.
+    /// For a tree: number of up-links per switch at each level but the top; fewer than `down` make
+    /// a reduced tree.
     pub up: Option<Param<Vec<u32>>>,
-    /// For a tree: the number of a switch's up-links that lead to the same parent, at each level but the top; 1 if not
-    /// given. With up-links 4, parallel links 2 give a switch two parents, and these two links down to each of their
-    /// children.
+    /// For a tree: the number of a switch's up-links that lead to the same parent, at each level
+    /// but the top; 1 if not given. With up-links 4, parallel links 2 give a switch two parents,
+    /// and these two links down to each of their children.
     pub parallel: Option<Param<Vec<u32>>>,
     /// For a tree: the leaves of a host's adapters; the same leaf if not given.
     pub wiring: Option<Param<HostWiring>>,
-    /// For a tree with the wiring "rail-optimised": number of adapters per host. Each adapter is a node, with its own
-    /// process; a host's adapters are consecutive nodes.
+    /// For a tree with the wiring "rail-optimised": number of adapters per host. Each adapter is a
+    /// node, with its own process; a host's adapters are consecutive nodes.
     pub adapters: Option<Param<u32>>,
-    /// For a torus: number of switches per ring in each dimension. For a HyperX network: number of switches per row in
-    /// each dimension. For a topology from outside: numbers with the meaning that its program gives them.
+    /// For a torus: number of switches per ring in each dimension. For a HyperX network: number of
+    /// switches per row in each dimension. For a topology from outside: numbers with the meaning
+    /// that its program gives them.
     pub dimensions: Option<Param<Vec<u32>>>,
-    /// For a graph: the file with its nodes, switches and cables, relative to the machine file: an edge list, or
-    /// GraphML with the suffix ".graphml". The cables are read with the machine file, and become `cables`.
+    /// For a graph: the file with its nodes, switches and cables, relative to the machine file: an
+    /// edge list, or GraphML with the suffix ".graphml". The cables are read with the machine file,
+    /// and become `cables`.
     pub file: Option<Param<String>>,
-    /// For a graph: its cables, if no file has them. Each line is "switch NAME", "node NAME", or the names of a cable's
-    /// two ends; without nodes, `terminals` gives the nodes per switch.
+    /// For a graph: its cables, if no file has them. Each line is "switch NAME", "node NAME", or
+    /// the names of a cable's two ends; without nodes, `terminals` gives the nodes per switch.
     pub cables: Option<Param<String>>,
-    /// For a graph: the switches from which all links lead down, which a packet never leaves upwards again; in a tree,
-    /// the top switches. If not given, the switch that minimises the greatest distance to another one.
+    /// For a graph: the switches from which all links lead down, which a packet never leaves
+    /// upwards again; in a tree, the top switches. If not given, the switch that minimises the
+    /// greatest distance to another one.
     pub roots: Option<Param<Vec<String>>>,
-    /// For a graph: the file with its forwarding tables, relative to the machine file. The tables are read with the
-    /// machine file, and become `routes`.
+    /// For a graph: the file with its forwarding tables, relative to the machine file. The tables
+    /// are read with the machine file, and become `routes`.
     pub routes_file: Option<Param<String>>,
-    /// For a graph: its forwarding tables, if no file has them; up*/down* routing if not given. Each line is "SWITCH
-    /// DESTINATION NEXT ...": at the switch, packets to the destination, a node or all nodes at a switch, continue to
-    /// one of the next switches.
+    /// For a graph: its forwarding tables, if no file has them; up*/down* routing if not given.
+    /// Each line is "SWITCH DESTINATION NEXT ...": at the switch, packets to the destination, a
+    /// node or all nodes at a switch, continue to one of the next switches.
     pub routes: Option<Param<String>>,
-    /// For a graph with forwarding tables: channel classes; 1 if not given. A packet takes another class on each link
-    /// between switches, and the last one on all further links. Packets cannot wait for each other in a circle if there
-    /// are as many classes as the longest way has such links.
+    /// For a graph with forwarding tables: channel classes; 1 if not given. A packet takes another
+    /// class on each link between switches, and the last one on all further links. Packets cannot
+    /// wait for each other in a circle if there are as many classes as the longest way has such
+    /// links.
     pub hop_classes: Option<Param<u32>>,
-    /// For a torus: whether packets change to other channels where they cross a ring's wrap-around link; true if not
-    /// given. Without this change, rings of five or more switches deadlock.
+    /// For a torus: whether packets change to other channels where they cross a ring's wrap-around
+    /// link; true if not given. Without this change, rings of five or more switches deadlock.
     pub datelines: Option<Param<bool>>,
-    /// For a torus: whether each row's last switch is joined to the first one; true if not given. Without these
-    /// wrap-around links the network is a mesh, which needs no datelines.
+    /// For a torus: whether each row's last switch is joined to the first one; true if not given.
+    /// Without these wrap-around links the network is a mesh, which needs no datelines.
     pub wraparound: Option<Param<bool>>,
-    /// For a dragonfly, a HyperX network, a graph without its own nodes, a family of graphs, or a topology from
-    /// outside: number of node positions at each switch; in a Megafly at each leaf.
+    /// For a dragonfly, a HyperX network, a graph without its own nodes, a family of graphs, or a
+    /// topology from outside: number of node positions at each switch; in a Megafly at each leaf.
     pub terminals: Option<Param<u32>>,
-    /// For a dragonfly: number of switches per group, each of which is joined to each other one. For a Megafly: number
-    /// of leaves, and also of spines, per group; each spine is joined to each leaf.
+    /// For a dragonfly: number of switches per group, each of which is joined to each other one.
+    /// For a Megafly: number of leaves, and also of spines, per group; each spine is joined to each
+    /// leaf.
     pub group: Option<Param<u32>>,
-    /// For a dragonfly: number of links from each switch to other groups. For a Megafly: from each spine.
+    /// For a dragonfly: number of links from each switch to other groups. For a Megafly: from each
+    /// spine.
     pub global: Option<Param<u32>>,
-    /// For a dragonfly or a Megafly: number of groups. A group's links to others, `group` times `global`, must be a
-    /// multiple of `groups` - 1: the quotient is the number of links between every two groups.
+    /// For a dragonfly or a Megafly: number of groups. A group's links to others, `group` times
+    /// `global`, must be a multiple of `groups` - 1: the quotient is the number of links between
+    /// every two groups.
     pub groups: Option<Param<u32>>,
     /// For a Slim Fly or a Polar Fly: the prime from which the graph is made.
     pub order: Option<Param<u32>>,
-    /// For a Jellyfish or an Xpander: number of switches; for an Xpander a multiple of `degree` + 1.
+    /// For a Jellyfish or an Xpander: number of switches; for an Xpander a multiple of `degree` +
+    /// 1.
     pub switches: Option<Param<u32>>,
     /// For a Jellyfish or an Xpander: number of links from each switch to others.
     pub degree: Option<Param<u32>>,
@@ -88,13 +98,14 @@ pub struct TopologySection {
     pub radix: Option<Param<u32>>,
     /// For a Clos network: number of switch levels, 2 or 3.
     pub levels: Option<Param<u32>>,
-    /// For a Clos network: a leaf's node links for each of its up-links; 1 if not given. `radix` must be a multiple of
-    /// this number and 1.
+    /// For a Clos network: a leaf's node links for each of its up-links; 1 if not given. `radix`
+    /// must be a multiple of this number and 1.
     pub oversubscription: Option<Param<u32>>,
-    /// For a dragonfly, a HyperX network, a graph, a family of graphs or a topology from outside: the ways that packets
-    /// take. A dragonfly needs 2 channels per link for minimal ways and 3 for others; a HyperX network needs 1 and 2. A
-    /// graph without forwarding tables has up*/down* routing if not given, which needs 1; `elanite check` prints the
-    /// number that other ways through graphs need.
+    /// For a dragonfly, a HyperX network, a graph, a family of graphs or a topology from outside:
+    /// the ways that packets take. A dragonfly needs 2 channels per link for minimal ways and 3 for
+    /// others; a HyperX network needs 1 and 2. A graph without forwarding tables has up*/down*
+    /// routing if not given, which needs 1; `elanite check` prints the number that other ways
+    /// through graphs need.
     pub routing: Option<Param<Ways>>,
     /// For a graph or a family of graphs with the routing "k-shortest": the number of ways between
     /// two switches, k. Packets take any of the k shortest ways without a repeated switch.
@@ -112,29 +123,33 @@ pub enum Kind {
     Torus,
     /// A dragonfly: keys `terminals`, `group`, `global`, `groups` and `routing`.
     Dragonfly,
-    /// A HyperX network, such as a flattened butterfly: keys `dimensions`, `terminals` and `routing`.
+    /// A HyperX network, such as a flattened butterfly: keys `dimensions`, `terminals` and
+    /// `routing`.
     #[serde(rename = "hyperx")]
     HyperX,
-    /// Any graph, with up*/down* routing, shortest ways or forwarding tables: keys `file` or `cables`, `terminals`, `routing`, `roots`,
-    /// `routes_file` or `routes`, and `hop_classes`. `switch.ascent` chooses among its ways.
+    /// Any graph, with up*/down* routing, shortest ways or forwarding tables: keys `file` or
+    /// `cables`, `terminals`, `routing`, `roots`, `routes_file` or `routes`, and `hop_classes`.
+    /// `switch.ascent` chooses among its ways.
     Graph,
-    /// A Slim Fly's graph, with a diameter of two links: keys `order`, `terminals` and `routing`. Like all families of
-    /// graphs it is routed like a graph.
+    /// A Slim Fly's graph, with a diameter of two links: keys `order`, `terminals` and `routing`.
+    /// Like all families of graphs it is routed like a graph.
     SlimFly,
     /// A Polar Fly's graph, with a diameter of two links: keys `order`, `terminals` and `routing`.
     PolarFly,
-    /// A random graph with equal degrees: keys `switches`, `degree`, `seed`, `terminals` and `routing`.
+    /// A random graph with equal degrees: keys `switches`, `degree`, `seed`, `terminals` and
+    /// `routing`.
     Jellyfish,
-    /// Switch groups with random matchings between each two: keys `switches`, `degree`, `seed`, `terminals` and
-    /// `routing`.
+    /// Switch groups with random matchings between each two: keys `switches`, `degree`, `seed`,
+    /// `terminals` and `routing`.
     Xpander,
-    /// A dragonfly with leaves below spines as groups, also Dragonfly+: keys `terminals`, `group`, `global`, `groups`
-    /// and `routing`.
+    /// A dragonfly with leaves below spines as groups, also Dragonfly+: keys `terminals`, `group`,
+    /// `global`, `groups` and `routing`.
     Megafly,
-    /// A folded Clos network with equal switches, a fat tree: keys `radix`, `levels` and `oversubscription`.
+    /// A folded Clos network with equal switches, a fat tree: keys `radix`, `levels` and
+    /// `oversubscription`.
     Clos,
-    /// A kind that your own program registers: keys `name` and, as the kind needs them, `dimensions`, `terminals` and
-    /// `routing`.
+    /// A kind that your own program registers: keys `name` and, as the kind needs them,
+    /// `dimensions`, `terminals` and `routing`.
     Outside,
 }
 
@@ -145,8 +160,8 @@ pub enum HostWiring {
     /// At the same leaf, as far as the leaf has room: nodes in a row are neighbours.
     #[default]
     Plain,
-    /// Each at its own leaf: adapter 0 of a pod's hosts at the pod's first leaf, adapter 1 at its second leaf, and so
-    /// on.
+    /// Each at its own leaf: adapter 0 of a pod's hosts at the pod's first leaf, adapter 1 at its
+    /// second leaf, and so on.
     RailOptimised,
 }
 
@@ -335,8 +350,8 @@ impl TopologySection {
         }
     }
 
-    /// A Clos network's links down and up, like a fat tree's: the top has all ports down, the other levels above the
-    /// leaves half of them.
+    /// A Clos network's links down and up, like a fat tree's: the top has all ports down, the other
+    /// levels above the leaves half of them.
     fn clos(&self) -> Result<(Vec<u32>, Vec<u32>), TopologyError> {
         let number = |number: &Option<Param<u32>>| number.as_ref().map_or(1, |number| number.value);
         let (radix, levels) = (number(&self.radix), number(&self.levels));
@@ -354,7 +369,8 @@ impl TopologySection {
         let shares = oversubscription.saturating_add(1);
         if shares < 2 || !radix.is_multiple_of(shares) {
             let message = format!(
-                "{radix} ports of a leaf are not shared out {oversubscription} to 1 between nodes and links up"
+                "{radix} ports of a leaf are not shared out {oversubscription} to 1 between nodes \
+                and links up"
             );
             let allowed = (1..radix).filter(|ratio| radix.is_multiple_of(ratio + 1));
             let allowed: Vec<String> = allowed.map(|ratio| ratio.to_string()).collect();
@@ -411,7 +427,8 @@ impl TopologySection {
         }
     }
 
-    /// Gives a graph's cables and tables their shortest form, so that comments and blanks have no effect.
+    /// Gives a graph's cables and tables their shortest form, so that comments and blanks have no
+    /// effect.
     pub(crate) fn tidy(&mut self) {
         if let Some(routes) = &mut self.routes {
             routes.value = routes::canonical(&routes.value);
@@ -448,7 +465,8 @@ impl TopologySection {
         self.of_a_rail().map_or(0, |topology| topology.positions())
     }
 
-    /// Link levels, each of which may have its own delay; `None` if a topology from outside cannot be built.
+    /// Link levels, each of which may have its own delay; `None` if a topology from outside cannot
+    /// be built.
     pub(crate) fn levels(&self) -> Option<usize> {
         Some(match self.kind() {
             Kind::FatTree => self.down.as_ref().map_or(0, |down| down.value.len()),
@@ -471,7 +489,8 @@ impl TopologySection {
         })
     }
 
-    /// The keys: whether each is given, the kinds that it belongs to, and whether these kinds need it.
+    /// The keys: whether each is given, the kinds that it belongs to, and whether these kinds need
+    /// it.
     pub(crate) fn keys(&self) -> [(&'static str, bool, &'static [Kind], bool); 28] {
         use Kind::{
             Clos, Dragonfly, FatTree, Graph, HyperX, Jellyfish, Megafly, Outside, PolarFly,

@@ -1,13 +1,15 @@
 //! # Warnings: a machine's limits that a simulation silently keeps to
 //!
-//! A machine may be right in all its parts and slower than its author expects. Two such limits follow from the machine alone:
+//! A machine may be right in all its parts and slower than its author expects. Two such limits
+//! follow from the machine alone:
 //!
-//! * *Credits* that do not cover a link's round trip, hop and credit delay ([`fabric::Credits`]): the link never has
-//!   its full rate.
-//! * *Detours*: up*/down* routing in a graph leads most packets through the root ([`fabric::topology::Uniform`]).
+//! * *Credits* that do not cover a link's round trip, hop and credit delay ([`fabric::Credits`]):
+//!   the link never has its full rate.
+//! * *Detours*: up*/down* routing in a graph leads most packets through the root
+//!   ([`fabric::topology::Uniform`]).
 //!
-//! A warning does not affect results or the exit code. It names the parameter to change and gives the rate that
-//! remains.
+//! A warning does not affect results or the exit code. It names the parameter to change and gives
+//! the rate that remains.
 
 use crate::file::Machine;
 use fabric::config::MAX_CHANNELS;
@@ -16,13 +18,15 @@ use fabric::{Circuit, Config, Credits, Cycle, Topology, Ways};
 use serde::Serialize;
 use serde_json::Value;
 
-/// The least share of a link's rate that a stream keeps, without a warning, where each packet waits behind one other.
+/// The least share of a link's rate that a stream keeps, without a warning, where each packet waits
+/// behind one other.
 const LEAST_BEHIND_ONE: f64 = 0.9;
 
 /// The least share of a link's rate that prints as 100%.
 const ALL: f64 = 0.9995;
 
-/// The most that ways may be longer, and that uniform traffic may be slower, than on shortest ways, without a warning.
+/// The most that ways may be longer, and that uniform traffic may be slower, than on shortest ways,
+/// without a warning.
 const MOST_LOSS: f64 = 0.05;
 
 /// A machine's limit, for people.
@@ -90,7 +94,8 @@ impl Machine {
             value,
             share: alone,
             message: format!(
-                "a full packet of {flits} flits holds a channel for {hold} cycles, {time}: {link} carries at most {share}; {remedy}"
+                "a full packet of {flits} flits holds a channel for {hold} cycles, {time}: {link} \
+                carries at most {share}; {remedy}"
             ),
         })
     }
@@ -119,7 +124,8 @@ impl Machine {
         };
         let channels = if needed > MAX_CHANNELS {
             format!(
-                "{needed} channels would be enough, and a link has at most {MAX_CHANNELS}: shorten {}, or enlarge packet.payload",
+                "{needed} channels would be enough, and a link has at most {MAX_CHANNELS}: shorten \
+                {}, or enlarge packet.payload",
                 if config.credit_delay(level) > config.hop_delay[level] {
                     "link.credit_delay"
                 } else {

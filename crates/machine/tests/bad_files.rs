@@ -1,7 +1,8 @@
 //! Wrong machine files and their error messages.
 //!
-//! Each case is `good.toml` with one mistake, recorded as the replaced text and its replacement; the message is in
-//! `bad/NAME.snap`. Cases with several rails have the section from `rails.toml` at their end.
+//! Each case is `good.toml` with one mistake, recorded as the replaced text and its replacement;
+//! the message is in `bad/NAME.snap`. Cases with several rails have the section from `rails.toml`
+//! at their end.
 
 use config::Problems;
 use machine::Machine;
@@ -40,9 +41,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("string_for_a_number", "channels = { value = 2,", "channels = { value = \"2\","),
     ("negative_number", "channels = { value = 2,", "channels = { value = -2,"),
     ("huge_number", "channels = { value = 2,", "channels = { value = 99999999999,"),
-    ("enormous_number", "channels = { value = 2,", "channels = { value = 99999999999999999999999999999999999999999999,"),
+    ("enormous_number", "channels = { value = 2,", "channels = \
+        { value = 99999999999999999999999999999999999999999999,"),
     ("unknown_broadcast", r#""serialised", source"#, r#""serialized", source"#),
-    ("broadcast_is_a_boolean", r#"broadcast = { value = "serialised","#, "broadcast = { value = true,"),
+    ("broadcast_is_a_boolean", r#"broadcast = { value = "serialised","#, "broadcast = \
+        { value = true,"),
     ("combine_too_long", r#"combine = { value = "125 ns","#, r#"combine = { value = "11 s","#),
     ("broadcast_without_source", r#"broadcast = { value = "serialised", source = "test" }"#, r#"broadcast = "serialised""#),
     ("boolean_as_text", "priorities = { value = true,", "priorities = { value = \"yes\","),
@@ -174,7 +177,8 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("memory_too_small", r#"memory = { value = "64 MB","#, r#"memory = { value = "1 KB","#),
     ("thread_cycle_0", r#"thread_cycle = { value = "10 ns","#, r#"thread_cycle = { value = "0 ns","#),
     ("interrupt_too_long", r#"interrupt = { value = "5 us","#, r#"interrupt = { value = "11 s","#),
-    ("thread_switch_too_long", "thread_switch = { value = 30,", "thread_switch = { value = 1048577,"),
+    ("thread_switch_too_long", "thread_switch = { value = 30,", "thread_switch = \
+        { value = 1048577,"),
     ("payload_shorter_than_an_envelope", "320 B", "31 B"),
     ("copy_too_slow", "600 MB/s", "600 B/s"),
     ("shared_too_long", r#"shared = { value = "500 ns","#, r#"shared = { value = "11 s","#),

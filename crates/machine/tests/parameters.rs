@@ -1,4 +1,5 @@
-//! Machine files that are right: parameters, provenance, overrides, schema, and the shipped machines.
+//! Machine files that are right: parameters, provenance, overrides, schema, and the shipped
+//! machines.
 
 #[path = "common/changes.rs"]
 mod changes;
@@ -135,8 +136,8 @@ fn an_override_adds_a_parameter() {
     assert_eq!(parameter(&written, "topology.parallel").source, "test");
 }
 
-/// The operating system's share of the hosts: optional, switched off as a whole, with provenance, and not part of the
-/// identity of a machine without it.
+/// The operating system's share of the hosts: optional, switched off as a whole, with provenance,
+/// and not part of the identity of a machine without it.
 #[test]
 fn noise_is_optional() {
     let quiet = machine(&[]);
@@ -206,10 +207,10 @@ fn overrides_of_lists_mechanisms_and_values() {
     assert_eq!(machine(&["machine.name=mine"]).machine.name, "mine");
 }
 
-/// Flits of 64 bytes at 100 to 800 Gb/s, hops of 500 cycles, 4 KB packets that cut through. Such a packet has 8 + 10 +
-/// 4096 bytes, and 10 more if it goes into a queue: 65 flits. Sixteen channels in four traffic classes; eight adapters
-/// a node, each behind a fifth-generation PCI Express bus with 16 lanes, 32 Gb/s each by 128 of 130 bits, which moves
-/// both directions at the same time.
+/// Flits of 64 bytes at 100 to 800 Gb/s, hops of 500 cycles, 4 KB packets that cut through. Such a
+/// packet has 8 + 10 + 4096 bytes, and 10 more if it goes into a queue: 65 flits. Sixteen channels
+/// in four traffic classes; eight adapters a node, each behind a fifth-generation PCI Express bus
+/// with 16 lanes, 32 Gb/s each by 128 of 130 bits, which moves both directions at the same time.
 #[test]
 fn links_of_today() {
     for (gigabits, cycle) in [(100, 5120), (200, 2560), (400, 1280), (800, 640)] {
@@ -313,7 +314,8 @@ fn the_resolved_form_is_in_cycles() {
     assert_eq!((fabric.age_bits, fabric.age_cap), (4, 14_000));
 }
 
-/// The fastest rate sets the cycle; slower levels have a pace, and so have cables that a fault slows.
+/// The fastest rate sets the cycle; slower levels have a pace, and so have cables that a fault
+/// slows.
 #[test]
 fn rates_are_paces() {
     let rates = "link.rate=[\"100 MB/s\", \"400 MB/s\", \"160 MB/s\"]";
@@ -326,8 +328,8 @@ fn rates_are_paces() {
     assert!(equal.cluster_config().fabric.pace.is_empty());
 }
 
-/// A cable's words set its pace and its delay, to the nearest cycle, in both directions; its credits are delayed by the
-/// same amount.
+/// A cable's words set its pace and its delay, to the nearest cycle, in both directions; its
+/// credits are delayed by the same amount.
 #[test]
 fn cables_have_rates_and_delays() {
     let cables = r#"topology.cables="switch a\nswitch b\nnode n\nnode m\nn a rate=100MB/s\nm b\nb a delay=63ns\n""#;
@@ -356,7 +358,8 @@ fn cables_are_within_bounds() {
     for (words, message) in [
         (
             "rate=500MB/s",
-            "line 3: 500 MB/s is above link.rate, 400 MB/s: make link.rate the fastest rate of all links",
+            "line 3: 500 MB/s is above link.rate, 400 MB/s: make link.rate the fastest rate of all \
+            links",
         ),
         ("rate=700KB/s", "is too slow beside link.rate, 400 MB/s"),
         ("delay=6us", "is too long"),
@@ -375,7 +378,8 @@ fn cables_are_within_bounds() {
     }
 }
 
-/// Credits take the same time on all levels, or a different one on each; one cycle is the same as not given.
+/// Credits take the same time on all levels, or a different one on each; one cycle is the same as
+/// not given.
 #[test]
 fn credits_are_in_cycles() {
     let fabric = |change: &str| machine(&[change]).cluster_config().fabric;
@@ -392,7 +396,8 @@ fn credits_are_in_cycles() {
     assert!(machine(&[]).values()["link"].get("credit_delay").is_none());
 }
 
-/// Every parameter in these sections has an effect in the simulator, unless it needs others for that.
+/// Every parameter in these sections has an effect in the simulator, unless it needs others for
+/// that.
 #[test]
 fn every_parameter_has_its_destination() {
     let before = format!("{:?}", machine(&[]).cluster_config());

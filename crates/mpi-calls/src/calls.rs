@@ -1,19 +1,21 @@
 //! MPI's entry points, which record the call that the rank is in.
 //!
-//! Every call that communicates or waits ([`link::calls`]) is defined here again, under its own name ([`entries`]), and
-//! passes its arguments on to the MPI library ([`fi::mpi`]). All arguments are integers or pointers. Both relevant
-//! calling conventions, for x86-64 and aarch64 under Linux, pass each argument in one register or one 8-byte place on
-//! the stack, of any width; so arguments are passed on as words, unseen. This holds for both of MPICH's interfaces: its
-//! own with integers for handles, and MPI 5's standard one with pointers. Fortran's entry points call C's.
+//! Every call that communicates or waits ([`link::calls`]) is defined here again, under its own
+//! name ([`entries`]), and passes its arguments on to the MPI library ([`fi::mpi`]). All arguments
+//! are integers or pointers. Both relevant calling conventions, for x86-64 and aarch64 under Linux,
+//! pass each argument in one register or one 8-byte place on the stack, of any width; so arguments
+//! are passed on as words, unseen. This holds for both of MPICH's interfaces: its own with integers
+//! for handles, and MPI 5's standard one with pointers. Fortran's entry points call C's.
 //!
 //! Around a call this module notes
 //! - which call it is, for messages and for the provider ([`rank::thread`]);
-//! - how long the program has computed since its last call ([`link::Compute`]): local time advances by as much;
+//! - how long the program has computed since its last call ([`link::Compute`]): local time advances
+//!   by as much;
 //! - when the call began and ended, if the run records calls ([`link::Order::Called`]).
 //!
-//! Only the outermost call of a thread counts: collective operations may consist of other calls, and the program's own
-//! functions that MPI calls may call MPI. A program that does not reach the library by these names runs as well; then
-//! its calls are unknown, and no call counts as blocking.
+//! Only the outermost call of a thread counts: collective operations may consist of other calls,
+//! and the program's own functions that MPI calls may call MPI. A program that does not reach the
+//! library by these names runs as well; then its calls are unknown, and no call counts as blocking.
 
 #![allow(unsafe_code)] // C functions
 
@@ -104,8 +106,8 @@ fn without_order(session: &Session, thread: &ThreadState, requests: u32) {
     session.requested_without_order(requests.saturating_sub(thread.orders.get()));
 }
 
-/// `MPI_Startall` has ended, which started this many requests. The call's end counts one request again, which only
-/// costs a few looks.
+/// `MPI_Startall` has ended, which started this many requests. The call's end counts one request
+/// again, which only costs a few looks.
 fn started_all(requests: u32) {
     if let Some(session) = session::get() {
         without_order(session, thread::current(), requests);

@@ -1,10 +1,11 @@
-//! MPI's collective calls that Elanlib carries out in the simulator: `MPI_Barrier`, `MPI_Bcast`, `MPI_Reduce`,
-//! `MPI_Allreduce`, `MPI_Ibarrier`, `MPI_Ibcast`, and their forms for large counts.
+//! MPI's collective calls that Elanlib carries out in the simulator: `MPI_Barrier`, `MPI_Bcast`,
+//! `MPI_Reduce`, `MPI_Allreduce`, `MPI_Ibarrier`, `MPI_Ibcast`, and their forms for large counts.
 //!
-//! The run's settings decide whether Elanlib carries them out ([`link::Collectives`]). A call becomes one order
-//! ([`link::Order::Collective`]) with this rank's bytes; the report brings the bytes that are due to the rank. A call
-//! that Elanlib does not support goes to the MPI library, and all the communicator's members decide this alike: by
-//! values that MPI wants to be equal at all members.
+//! The run's settings decide whether Elanlib carries them out ([`link::Collectives`]). A call
+//! becomes one order ([`link::Order::Collective`]) with this rank's bytes; the report brings the
+//! bytes that are due to the rank. A call that Elanlib does not support goes to the MPI library,
+//! and all the communicator's members decide this alike: by values that MPI wants to be equal at
+//! all members.
 //!
 //! | goes to the MPI library | since |
 //! |---|---|
@@ -14,8 +15,8 @@
 //! | arguments that are wrong | their errors are the library's |
 //! | an MPI library other than MPICH | its handles are others |
 //!
-//! Nonblocking calls go to Elanlib if the adapters carry them out (`libelan::elan::posted`). Their requests are
-//! receives in the MPI library ([`stand_in`]). These, too, go to the MPI library:
+//! Nonblocking calls go to Elanlib if the adapters carry them out (`libelan::elan::posted`). Their
+//! requests are receives in the MPI library ([`stand_in`]). These, too, go to the MPI library:
 //!
 //! | goes to the MPI library | since |
 //! |---|---|
@@ -24,9 +25,10 @@
 //! | calls on a communicator, but `MPI_COMM_WORLD`, without an earlier blocking call | its members have not agreed on the group, and would block for that |
 //! | more bytes than the provider's longest message | the MPI library receives them in several pieces |
 //!
-//! While a rank waits here, its MPI library must continue to serve others: one-sided communication that needs its
-//! processor, nonblocking collective operations. So the rank waits in the library's own loop ([`library::progress`]),
-//! which looks for network completions, and so lets simulated time pass to the next report.
+//! While a rank waits here, its MPI library must continue to serve others: one-sided communication
+//! that needs its processor, nonblocking collective operations. So the rank waits in the library's
+//! own loop ([`library::progress`]), which looks for network completions, and so lets simulated
+//! time pass to the next report.
 
 #![allow(unsafe_code)] // the program's buffers
 
@@ -45,11 +47,12 @@ use rank::session::{self, Session};
 use rank::thread;
 use std::ffi::c_int;
 
-/// How often a rank lets the MPI library look, without the library having looked for completions, before it looks
-/// itself.
+/// How often a rank lets the MPI library look, without the library having looked for completions,
+/// before it looks itself.
 const SILENT_LOOKS: u32 = 64;
 
-/// `MPI_COMM_WORLD` of the program's MPI library, as a word; `None` if the library is neither MPICH nor Open MPI.
+/// `MPI_COMM_WORLD` of the program's MPI library, as a word; `None` if the library is neither MPICH
+/// nor Open MPI.
 pub fn world() -> Option<usize> {
     let own = Abi::of_library().map(Abi::world);
     own.or_else(|| datum(c"ompi_mpi_comm_world"))
@@ -121,8 +124,8 @@ impl Call {
         })
     }
 
-    /// Starts the nonblocking call: with this rank's bytes, and with the buffer, count and type of the elements that
-    /// are due to it.
+    /// Starts the nonblocking call: with this rank's bytes, and with the buffer, count and type of
+    /// the elements that are due to it.
     fn start(
         &self,
         what: (CollectiveKind, u32, usize),

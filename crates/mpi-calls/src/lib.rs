@@ -1,9 +1,9 @@
 //! # The MPI calls that a real program makes
 //!
-//! The program calls MPI by names that this crate defines again. Its entry points record the call that the rank is in,
-//! answer queries about the simulated node, give barriers, broadcasts and reductions to Elanlib if the run demands it,
-//! and pass all else on to the MPI library. That library sends and receives by the libfabric provider in the crate
-//! [`fi`].
+//! The program calls MPI by names that this crate defines again. Its entry points record the call
+//! that the rank is in, answer queries about the simulated node, give barriers, broadcasts and
+//! reductions to Elanlib if the run demands it, and pass all else on to the MPI library. That
+//! library sends and receives by the libfabric provider in the crate [`fi`].
 //!
 //! ## The rooms
 //!

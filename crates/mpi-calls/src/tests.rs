@@ -1,6 +1,6 @@
-//! A rank in its own process, attached to a simulator in this process, which lets time pass as the rank wants, without
-//! any other event. The rank's process is this test program again, with one part to run; there, too, this crate defines
-//! the C library's functions.
+//! A rank in its own process, attached to a simulator in this process, which lets time pass as the
+//! rank wants, without any other event. The rank's process is this test program again, with one
+//! part to run; there, too, this crate defines the C library's functions.
 
 #![expect(
     clippy::disallowed_methods,
@@ -114,8 +114,8 @@ fn sleeps(wait: RankWait) -> bool {
     matches!(wait, RankWait::Sleep { .. })
 }
 
-/// By the words in both versions of the protocol, which are passed on unchanged; no other written words count as such a
-/// request.
+/// By the words in both versions of the protocol, which are passed on unchanged; no other written
+/// words count as such a request.
 #[test]
 fn who_has_all_ended_is_noted() {
     for part in ["abort", "abort in version 2"] {
@@ -253,7 +253,8 @@ fn calls_are_known_counted_and_recorded() {
             _ => None,
         })
         .collect();
-    // The call within `MPI_Allreduce` is not the program's; each call comes after 7 ns of computing.
+    // The call within `MPI_Allreduce` is not the program's; each call comes after 7 ns of
+    // computing.
     let expected = [
         ("MPI_Recv", 7000, 3_007_000),
         ("MPI_Isend", 3_014_000, 3_014_000),

@@ -1,8 +1,9 @@
 //! One rank in the simulation.
 //!
-//! The agent carries out its rank's orders, keeps ended operations until the rank waits in MPI and can see them, and
-//! determines when the rank continues. A rank that waits either *sleeps* until a moment, or *looks*: a rank that looks
-//! continues as soon as an operation has ended, and at a moment at the latest; that moment may never come.
+//! The agent carries out its rank's orders, keeps ended operations until the rank waits in MPI and
+//! can see them, and determines when the rank continues. A rank that waits either *sleeps* until a
+//! moment, or *looks*: a rank that looks continues as soon as an operation has ended, and at a
+//! moment at the latest; that moment may never come.
 
 mod atomics;
 mod collective;
@@ -37,16 +38,17 @@ pub(crate) struct AgentContext {
     pub agents: RefCell<Vec<Rc<Agent>>>,
     /// Ranks that can go on, and when.
     pub ready: RefCell<Vec<(Time, u32)>>,
-    /// How many orders have been carried out. Orders to wait, to look for a message and to cancel a look do not count:
-    /// ranks repeat these while no event arrives.
+    /// How many orders have been carried out. Orders to wait, to look for a message and to cancel a
+    /// look do not count: ranks repeat these while no event arrives.
     pub orders_done: Cell<u64>,
-    /// How many orders have been given, and messages received, other than looks and one-sided communication; and how
-    /// many orders for one-sided communication.
+    /// How many orders have been given, and messages received, other than looks and one-sided
+    /// communication; and how many orders for one-sided communication.
     pub moves: Cell<u64>,
     pub remote: Cell<u64>,
     /// Worlds that ranks have ordered: by which rank, in which order, and with how many ranks.
     pub spawns: RefCell<Vec<(u32, u64, u32)>>,
-    /// Ranks that wait for others outside the simulation, by their meeting's name, and since when each waits.
+    /// Ranks that wait for others outside the simulation, by their meeting's name, and since when
+    /// each waits.
     pub meetings: RefCell<BTreeMap<u64, Vec<(Time, u32)>>>,
     pub trace: RefCell<Trace>,
     /// The run's recording, if it is recorded.
@@ -87,12 +89,12 @@ impl AgentContext {
 
 /// Requests bytes of ranks' memory, and receives their fouls.
 pub(crate) trait Reader {
-    /// Bytes from a rank's memory at a moment, and their checksum; `None` if the rank has no such memory, or is gone.
-    /// Takes no simulated time.
+    /// Bytes from a rank's memory at a moment, and their checksum; `None` if the rank has no such
+    /// memory, or is gone. Takes no simulated time.
     fn read(&self, agent: &Agent, at: Time, range: MemoryRange) -> Option<(Vec<u8>, u64)>;
 
-    /// Lets a rank combine two vectors by its reduction's function; the result replaces the second. Takes no simulated
-    /// time. Has no effect if the rank is gone.
+    /// Lets a rank combine two vectors by its reduction's function; the result replaces the second.
+    /// Takes no simulated time. Has no effect if the rank is gone.
     fn combine(&self, agent: &Agent, one: &[u8], other: &mut [u8]);
 
     /// Ends the run, because a rank has broken the rules.
@@ -135,7 +137,8 @@ struct State {
     /// Ended operations that the rank has not seen end, and when they ended: the first one first.
     ended: VecDeque<(Time, u64)>,
     bell: Signal,
-    /// Whether the rank's own threads may let it continue while it waits for reports; `None` if it does not wait.
+    /// Whether the rank's own threads may let it continue while it waits for reports; `None` if it
+    /// does not wait.
     waits: Option<bool>,
     /// The file system's operation for which the rank waits.
     file: Option<FileAccess>,
@@ -153,7 +156,8 @@ struct State {
     queues: BTreeMap<u64, queues::Queue>,
     /// Messages that were reported to the rank since its last orders were carried out.
     told: Vec<MessageNumber>,
-    /// Messages that the rank has, and that a pending look may still report: it found them before they were received.
+    /// Messages that the rank has, and that a pending look may still report: it found them before
+    /// they were received.
     seen: Vec<MessageNumber>,
     /// Peeks and probes under way.
     looks: u32,
@@ -163,7 +167,8 @@ struct State {
     kept: BTreeMap<u64, (Rc<dyn NetworkOp>, MessageFilter)>,
     /// Untagged messages that were sent to each rank.
     messages: BTreeMap<u32, u64>,
-    /// Each sender's next untagged message, and those that have overtaken it: when, and which operation.
+    /// Each sender's next untagged message, and those that have overtaken it: when, and which
+    /// operation.
     expected: BTreeMap<u32, u64>,
     early: BTreeMap<(u32, u64), (Time, u64)>,
 }
@@ -200,7 +205,8 @@ impl Agent {
         self.state.borrow_mut().finished = false;
     }
 
-    /// Lets the rank look once more, if it waits and either has threads or `all` is set; returns whether it does.
+    /// Lets the rank look once more, if it waits and either has threads or `all` is set; returns
+    /// whether it does.
     pub fn nudge(&self, now: Time, all: bool) -> bool {
         let mut state = self.state.borrow_mut();
         if !state.waits.is_some_and(|threads| threads || all) {
@@ -216,8 +222,8 @@ impl Agent {
         self.state.borrow().started
     }
 
-    /// Whether something is still on its way that the rank had sent, put or asked for before it had started this many
-    /// operations.
+    /// Whether something is still on its way that the rank had sent, put or asked for before it had
+    /// started this many operations.
     pub fn has_outgoing(&self, before: u64) -> bool {
         let state = self.state.borrow();
         let mut old = state.entries.range(..before);
@@ -272,7 +278,8 @@ impl Agent {
         }
     }
 
-    /// Carries out all that the rank ordered in a turn, in order, each at its moment or, if that is past, now.
+    /// Carries out all that the rank ordered in a turn, in order, each at its moment or, if that is
+    /// past, now.
     pub async fn carry_out(self: Rc<Self>, turn: Turn) {
         // With its turn the rank has received the reported messages, and has not complained.
         self.confirm();

@@ -1,7 +1,7 @@
 //! Reductions of the ranks' elements: a function for each operation on each type.
 //!
-//! Integers wrap around, as in the MPI libraries. `Max` and `Min` take the second number unless the first is greater or
-//! less. A logical operation gives 1 or 0.
+//! Integers wrap around, as in the MPI libraries. `Max` and `Min` take the second number unless the
+//! first is greater or less. A logical operation gives 1 or 0.
 
 use bytemuck::Pod;
 use link::collective::{Element, ReductionOperator, VectorReduction};

@@ -1,6 +1,7 @@
 //! A network's interface for a rank's agent.
 //!
-//! Orders carry the moment at which they were given, which may lie a little before the present (see the crate).
+//! Orders carry the moment at which they were given, which may lie a little before the present (see
+//! the crate).
 
 use link::{CollectiveKind, Combiner, EndStatus, MessageFilter};
 use std::fmt::Display;
@@ -78,7 +79,8 @@ impl OperationResult {
 /// The process's work when it sees that an operation has ended.
 pub type Finish = Pin<Box<dyn Future<Output = OperationResult>>>;
 
-/// The end of an operation: the moment when the process can see it, which may lie a little before the present.
+/// The end of an operation: the moment when the process can see it, which may lie a little before
+/// the present.
 pub type EndFuture = Pin<Box<dyn Future<Output = Time>>>;
 
 /// An operation under way.
@@ -106,8 +108,8 @@ pub trait Endpoint {
     /// Starts to send.
     fn send(&self, at: Time, message: OutgoingMessage) -> Rc<dyn NetworkOp>;
 
-    /// Starts to receive a message that fits into this buffer length; `request` if the program does so in a call that
-    /// makes a request.
+    /// Starts to receive a message that fits into this buffer length; `request` if the program does
+    /// so in a call that makes a request.
     fn receive(
         &self,
         at: Time,
@@ -116,27 +118,27 @@ pub trait Endpoint {
         request: bool,
     ) -> Rc<dyn NetworkOp>;
 
-    /// Looks for an unreceived message, and leaves it in place: for one that has arrived, or with `waits` until there
-    /// is one.
+    /// Looks for an unreceived message, and leaves it in place: for one that has arrived, or with
+    /// `waits` until there is one.
     fn look(&self, at: Time, wanted: MessageFilter, waits: bool) -> Rc<dyn NetworkOp>;
 
-    /// Sends an untagged message from the MPI library to itself: the send here, and the arrival at the other rank. Such
-    /// messages may overtake each other between two ranks.
+    /// Sends an untagged message from the MPI library to itself: the send here, and the arrival at
+    /// the other rank. Such messages may overtake each other between two ranks.
     fn message(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn NetworkOp>; 2];
 
     /// Sends bytes into a rank's memory. The operation has ended when they are there.
     fn put(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp>;
 
-    /// Sends bytes into a rank's memory, which may look for them there, like [`put`](Self::put). Also returns when they
-    /// are in that memory, which the sender may learn later or, from an adapter that has only accepted them, earlier.
-    /// Bytes that are lost never are there.
+    /// Sends bytes into a rank's memory, which may look for them there, like [`put`](Self::put).
+    /// Also returns when they are in that memory, which the sender may learn later or, from an
+    /// adapter that has only accepted them, earlier. Bytes that are lost never are there.
     fn put_seen(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> (Rc<dyn NetworkOp>, EndFuture);
 
     /// Fetches these bytes from a rank's memory.
     fn get(&self, at: Time, from: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp>;
 
-    /// Lets a rank's adapter execute an atomic: calls `execute` at that moment. The atomic may depend on a test
-    /// (`tests`); `execute` returns whether the test, if any, has passed.
+    /// Lets a rank's adapter execute an atomic: calls `execute` at that moment. The atomic may
+    /// depend on a test (`tests`); `execute` returns whether the test, if any, has passed.
     fn atomic(
         &self,
         at: Time,
@@ -148,7 +150,8 @@ pub trait Endpoint {
     /// Makes a message queue for this rank; `None` if there is no room for it.
     fn queue(&self, slots: u32, slot: Bytes) -> Option<Rc<dyn NetworkQueue>>;
 
-    /// Sends a message to a rank's queue, by the queue's address. The operation has ended when the queue has it.
+    /// Sends a message to a rank's queue, by the queue's address. The operation has ended when the
+    /// queue has it.
     fn enqueue(&self, at: Time, to: u32, queue: u64, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp>;
 
     /// How long a process that polls a word takes to see its new value.
@@ -166,7 +169,8 @@ pub trait NetworkQueue {
     /// Waits for the next message: one for each call.
     fn arrival(&self) -> EndFuture;
 
-    /// The operation for a message that has arrived: it has ended, and its finish reads the message.
+    /// The operation for a message that has arrived: it has ended, and its finish reads the
+    /// message.
     fn message(self: Rc<Self>, at: Time) -> Rc<dyn NetworkOp>;
 
     /// Frees the slot that holds the first message that has been read.
@@ -211,7 +215,7 @@ pub trait NetworkGroup {
     /// Whether members may continue immediately after calls of this kind.
     fn may_post(&self, kind: CollectiveKind) -> bool;
 
-    /// Begins a member's call, by its place in the group; `number` is how many calls all members make before it. The
-    /// outcome has the bytes that are due to the member.
+    /// Begins a member's call, by its place in the group; `number` is how many calls all members
+    /// make before it. The outcome has the bytes that are due to the member.
     fn call(&self, at: Time, place: u32, number: u64, call: GroupCall) -> Rc<dyn NetworkOp>;
 }

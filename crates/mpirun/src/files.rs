@@ -1,8 +1,9 @@
 //! A machine's file system: a latency, a node's rate, and the rate of all nodes or of I/O nodes.
 //!
-//! An operation on a file reaches the file system when the processor is done with the calls before it. Without bytes
-//! (open, close, names, attributes, force to disk) it takes the latency. Bytes then pass two queues, the one of the
-//! rank's node and the one of the whole file system, each at a rate from the section `[files]`:
+//! An operation on a file reaches the file system when the processor is done with the calls before
+//! it. Without bytes (open, close, names, attributes, force to disk) it takes the latency. Bytes
+//! then pass two queues, the one of the rank's node and the one of the whole file system, each at a
+//! rate from the section `[files]`:
 //!
 //! | queue | serves | rate |
 //! |---|---|---|
@@ -10,10 +11,11 @@
 //! | all nodes' | all ranks' operations | `total`; no limit if that is not given |
 //! | an I/O node's, in place of the queue for all nodes | stripes, see `agent/files.rs` | an equal share of `total` |
 //!
-//! A queue serves whole operations in call order, then by rank. The second queue begins with an operation when the
-//! first does and it is free, and ends no sooner than the first: bytes flow through both. So one rank writes S bytes in
-//! latency + S / min(rate, total); of N ranks on a node that begin together the last one ends after latency + N S /
-//! rate, and of N ranks on N nodes after latency + max(S / rate, N S / total).
+//! A queue serves whole operations in call order, then by rank. The second queue begins with an
+//! operation when the first does and it is free, and ends no sooner than the first: bytes flow
+//! through both. So one rank writes S bytes in latency + S / min(rate, total); of N ranks on a node
+//! that begin together the last one ends after latency + N S / rate, and of N ranks on N nodes
+//! after latency + max(S / rate, N S / total).
 //!
 //! No cache is modelled, neither on the node nor in the file system: each call is an operation.
 
@@ -30,8 +32,8 @@ pub(crate) struct FileSystem {
     total: Option<Rate>,
     /// I/O nodes.
     pub servers: Option<Servers>,
-    /// The time of a library call: a rank may run ahead by that much, so that an operation is served that much after
-    /// its begin, when all earlier ones are known.
+    /// The time of a library call: a rank may run ahead by that much, so that an operation is
+    /// served that much after its begin, when all earlier ones are known.
     pub call: Time,
     queues: RefCell<Queues>,
 }
@@ -86,8 +88,8 @@ impl FileSystem {
         queues.coming.insert((begin, rank), (node, bytes));
     }
 
-    /// The end of the operation that a rank has called for, and of all earlier ones. With I/O nodes, it is the end at
-    /// the rank's node.
+    /// The end of the operation that a rank has called for, and of all earlier ones. With I/O
+    /// nodes, it is the end at the rank's node.
     pub fn served(&self, begin: Time, rank: u32) -> Time {
         let queues = &mut *self.queues.borrow_mut();
         while let Some(first) = queues.coming.first_entry()
@@ -108,7 +110,8 @@ impl FileSystem {
         end.expect("the rank has called for it")
     }
 
-    /// An I/O node has these bytes at a moment, or is asked for them; returns when they are stored or read.
+    /// An I/O node has these bytes at a moment, or is asked for them; returns when they are stored
+    /// or read.
     pub fn stored(&self, server: u32, at: Time, bytes: Bytes) -> Time {
         let (Some(total), Some(servers)) = (self.total, self.servers) else {
             return at;
@@ -122,7 +125,8 @@ impl FileSystem {
     }
 }
 
-/// Lets a queue that is free from a moment on serve something for a while; returns when that begins.
+/// Lets a queue that is free from a moment on serve something for a while; returns when that
+/// begins.
 fn pass(free: &mut Time, arrival: Time, time: Time) -> Time {
     let start = arrival.max(*free);
     *free = (start + time).min(HORIZON);

@@ -1,9 +1,10 @@
 //! The rank groups and their collective calls.
 //!
-//! A group is made when its first member names it. All members make the same calls in the same order, so the n-th calls
-//! of all members belong together; a call that differs from the first with its number is not one of theirs, and ends as
-//! an error. A group that all its members have left is kept for the next one with the same ranks, since the machine has
-//! room for a limited number of groups, and a group's memory is never freed.
+//! A group is made when its first member names it. All members make the same calls in the same
+//! order, so the n-th calls of all members belong together; a call that differs from the first with
+//! its number is not one of theirs, and ends as an error. A group that all its members have left is
+//! kept for the next one with the same ranks, since the machine has room for a limited number of
+//! groups, and a group's memory is never freed.
 
 use crate::endpoint::{Endpoint, GroupCall, NetworkGroup, NetworkOp};
 use link::collective::ALL_RANKS;
@@ -70,8 +71,8 @@ struct CallProperties {
 pub(crate) enum GroupFailure {
     /// The machine has no room for it.
     NoRoom,
-    /// The members are not ranks in the run, or differ from those that another member has named, or do not include the
-    /// rank.
+    /// The members are not ranks in the run, or differ from those that another member has named, or
+    /// do not include the rank.
     Wrong,
 }
 

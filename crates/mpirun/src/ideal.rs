@@ -1,9 +1,10 @@
 //! An ideal network: the extra time that a program takes on a machine is the network's cost.
 //!
-//! A call occupies its rank's processor for [`CALL`], after the calls before, and takes effect then. Every message
-//! arrives [`LATENCY`] after its call has begun, regardless of its length and of other senders. There are no adapters,
-//! buses or links; matching and an operation's end take no time. A send has ended when its call has taken effect, a
-//! synchronous send when it is matched. It is the ideal network of the trace replay ([`goal::replay`]).
+//! A call occupies its rank's processor for [`CALL`], after the calls before, and takes effect
+//! then. Every message arrives [`LATENCY`] after its call has begun, regardless of its length and
+//! of other senders. There are no adapters, buses or links; matching and an operation's end take no
+//! time. A send has ended when its call has taken effect, a synchronous send when it is matched. It
+//! is the ideal network of the trace replay ([`goal::replay`]).
 
 mod collective;
 mod queue;
@@ -210,7 +211,8 @@ impl IdealEndpoint {
         (0..).zip(nodes).map(end).collect()
     }
 
-    /// Gives the processor work for a while from a moment on, after all work before. Returns when the work begins.
+    /// Gives the processor work for a while from a moment on, after all work before. Returns when
+    /// the work begins.
     fn work(&self, at: Time, time: Time) -> Time {
         let begin = at.max(self.free.get());
         self.free.set(begin + time);

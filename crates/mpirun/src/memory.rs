@@ -1,12 +1,14 @@
 //! A simulated process's buffers, in main memory or in the adapter's, for messages on their way.
 //!
-//! Buffers up to [`LARGE`] are kept and used again, by powers of two; longer ones are mapped for one message. Those
-//! that are shorter than a page share pages, since a program may have thousands of short messages under way. Buffers
-//! are not cleared: their user writes all bytes that will be read.
+//! Buffers up to [`LARGE`] are kept and used again, by powers of two; longer ones are mapped for
+//! one message. Those that are shorter than a page share pages, since a program may have thousands
+//! of short messages under way. Buffers are not cleared: their user writes all bytes that will be
+//! read.
 //!
-//! Buffers that puts write to are of a separate kind ([`Use::Sink`]). A put has ended for its sender when the other
-//! adapter has accepted its bytes, which may still lie in that adapter's input buffers and come to main memory later. A
-//! sink is never read and has no other use, so bytes that come late are harmless.
+//! Buffers that puts write to are of a separate kind ([`Use::Sink`]). A put has ended for its
+//! sender when the other adapter has accepted its bytes, which may still lie in that adapter's
+//! input buffers and come to main memory later. A sink is never read and has no other use, so bytes
+//! that come late are harmless.
 
 use elan::{Address, ElanAddr, MemoryError, Node, PAGE, Permissions, Placement, Region};
 use std::cell::RefCell;

@@ -95,7 +95,8 @@ pub struct Options {
     pub network: NetworkMode,
     /// Where message buffers lie; the ideal network has no adapters.
     pub memory: Memory,
-    /// The way in which collective operations are carried out; see [`Options::collectives`] for the default.
+    /// The way in which collective operations are carried out; see [`Options::collectives`] for the
+    /// default.
     #[serde(default)]
     pub collectives: Option<CollectiveMode>,
     /// The hosts' noise seed.
@@ -124,7 +125,8 @@ pub enum OptionsProblem {
     /// There are more ranks than the machine has places for.
     #[error(
         "{ranks} ranks at {per_node} a node need {needed} nodes, and the machine has {nodes}; \
-         ask for fewer ranks, for more on each node (--ranks-per-node), or for more nodes (--nodes {needed})"
+         ask for fewer ranks, for more on each node (--ranks-per-node), or for more nodes (--nodes \
+         {needed})"
     )]
     TooMany {
         /// Ranks.
@@ -160,8 +162,8 @@ impl Options {
         self.placement.clone().unwrap_or_else(block)
     }
 
-    /// The ranks' job, also for those that start later: they have their places from the beginning. The I/O nodes of the
-    /// machine's file system are its last processes.
+    /// The ranks' job, also for those that start later: they have their places from the beginning.
+    /// The I/O nodes of the machine's file system are its last processes.
     ///
     /// # Errors
     /// If the ranks have no places on the machine.
@@ -200,8 +202,9 @@ impl Options {
         Ok(ProcessJob::at("rank", places.into_iter().map(NodeId::new))?)
     }
 
-    /// The way in which collective operations are carried out: by default, by the hardware on a machine that has it, as
-    /// with MPI on the Quadrics machines. The ideal network has no hardware, and a recording holds messages only.
+    /// The way in which collective operations are carried out: by default, by the hardware on a
+    /// machine that has it, as with MPI on the Quadrics machines. The ideal network has no
+    /// hardware, and a recording holds messages only.
     pub fn collectives(&self, machine: &Machine) -> CollectiveMode {
         let hardware = self.network == NetworkMode::Machine
             && !self.record
@@ -221,7 +224,8 @@ impl Options {
         let text = self.compute.trim();
         let wrong = || {
             OptionsProblem::Option(format!(
-                "computation takes `none`, a time `per call` such as `2 us per call`, `measured x` a factor, or \
+                "computation takes `none`, a time `per call` such as `2 us per call`, `measured x` \
+                a factor, or \
                  is `sampled`, and not `{text}`"
             ))
         };

@@ -109,8 +109,8 @@ pub struct Outcome {
     pub time: Time,
     /// Ranks that attached.
     pub attached: u32,
-    /// Ranks that did not attach, though their processes had been started: those that have ended if the run ends as
-    /// [`RunEnd::Absent`], else all.
+    /// Ranks that did not attach, though their processes had been started: those that have ended if
+    /// the run ends as [`RunEnd::Absent`], else all.
     pub absent: Vec<u32>,
     /// Whether a rank that did not attach has written to the process manager, as MPI libraries do.
     pub managed: bool,

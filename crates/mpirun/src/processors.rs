@@ -76,12 +76,14 @@ pub fn scales(
 fn lacking(region: &str, recorded: bool) -> String {
     if recorded {
         format!(
-            "the region `{region}` is bound by memory, and the machine has neither processor.core_memory nor processor.memory; \
+            "the region `{region}` is bound by memory, and the machine has neither \
+            processor.core_memory nor processor.memory; \
              give one of them"
         )
     } else {
         format!(
-            "the region `{region}` is bound by memory, and the trace has no memory rate, since the recording's ranks had \
+            "the region `{region}` is bound by memory, and the trace has no memory rate, since the \
+            recording's ranks had \
              different ones; record with equally many ranks on each node"
         )
     }

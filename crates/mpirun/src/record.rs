@@ -15,17 +15,19 @@
 //! | polls, until a wait or a look sees something | no operation: the replay waits for the end that the rank saw |
 //! | a receive without a message | a computation that takes 0 ns |
 //!
-//! An operation starts when the call before it has started (`irequires`) and when all operations that the rank had seen
-//! end in an earlier wait have ended (`requires`). So the costs of the library's calls are not in the trace: the replay
-//! pays those of its own machine, and no cost is paid twice. Times are rounded to nanoseconds, and the rest counts for
-//! the next one.
+//! An operation starts when the call before it has started (`irequires`) and when all operations
+//! that the rank had seen end in an earlier wait have ended (`requires`). So the costs of the
+//! library's calls are not in the trace: the replay pays those of its own machine, and no cost is
+//! paid twice. Times are rounded to nanoseconds, and the rest counts for the next one.
 //!
-//! GOAL has no words for looks; `probe` and `poll` are ours ([`goal::Kind`]). Traces without looks do not contain them.
+//! GOAL has no words for looks; `probe` and `poll` are ours ([`goal::Kind`]). Traces without looks
+//! do not contain them.
 //!
-//! Limits: a replay matches as the recorded run did. A rank that waits for any of several operations waits, in the
-//! replay, for those that ended first in the recorded run. A rank that computed between its polls computes first and
-//! then polls. In the run, the processor works for a message when the rank waits; in the replay, when the message
-//! comes. A schedule is in memory until the run is over.
+//! Limits: a replay matches as the recorded run did. A rank that waits for any of several
+//! operations waits, in the replay, for those that ended first in the recorded run. A rank that
+//! computed between its polls computes first and then polls. In the run, the processor works for a
+//! message when the rank waits; in the replay, when the message comes. A schedule is in memory
+//! until the run is over.
 //!
 //! Operations that GOAL cannot express are refused, with the first one and their counts by the
 //! call: puts, gets, atomics, queues, untagged messages, Elanlib's collective operations,
@@ -49,7 +51,8 @@ pub(crate) struct Recorder {
     request: Time,
     /// How many messages each rank has sent to each rank.
     counts: HashMap<(u32, u32), u32>,
-    /// Messages that have not been received: sender, receiver and tag, by their numbers in the run's trace.
+    /// Messages that have not been received: sender, receiver and tag, by their numbers in the
+    /// run's trace.
     sent: HashMap<usize, (u32, u32, u32)>,
     /// Receives that looks have posted for the messages that they found, by the messages' numbers.
     kept: HashMap<usize, u32>,
@@ -150,7 +153,8 @@ impl Recorder {
         self.tapes[rank as usize].call(at, request, operation)
     }
 
-    /// A rank starts to receive; returns the operation, which is a computation of 0 ns until its message is known.
+    /// A rank starts to receive; returns the operation, which is a computation of 0 ns until its
+    /// message is known.
     pub fn receives(&mut self, rank: u32, at: Time, request: bool) -> u32 {
         let request = request.then_some(self.request);
         self.tapes[rank as usize].call(at, request, Operation::calc(0))
@@ -182,8 +186,9 @@ impl Recorder {
         }
     }
 
-    /// A rank has found the message with this number by a look that waited for it (`Kind::Probe`) or did not
-    /// (`Kind::Poll`). It leaves the message where it is, or `keeps` it for a receive that is posted with this.
+    /// A rank has found the message with this number by a look that waited for it (`Kind::Probe`)
+    /// or did not (`Kind::Poll`). It leaves the message where it is, or `keeps` it for a receive
+    /// that is posted with this.
     pub fn sees_found(
         &mut self,
         rank: u32,
@@ -237,7 +242,8 @@ impl Recorder {
         tape.sleep = Some(tape.add(Operation::calc(ns), &after));
     }
 
-    /// A rank continues after a wait. Time that no ended operation explains may pass like a computation.
+    /// A rank continues after a wait. Time that no ended operation explains may pass like a
+    /// computation.
     pub fn goes_on(&mut self, rank: u32, moment: Time) {
         let tape = &mut self.tapes[rank as usize];
         let waited = moment.saturating_sub(tape.time);

@@ -19,7 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Time};
 
-/// The longest message that is not cut: two such messages fit into a process's 4 GB that an adapter reaches.
+/// The longest message that is not cut: two such messages fit into a process's 4 GB that an adapter
+/// reaches.
 const LONGEST: Bytes = Bytes::new((1 << 31) - 1);
 
 /// A run that ranks can attach to.
@@ -48,7 +49,8 @@ pub struct Sight {
 pub struct RankSight {
     /// Its process, if it has attached.
     pub pid: Option<u32>,
-    /// Whether it is in the simulation, and has its turn: it computes, or waits for an event outside the simulation.
+    /// Whether it is in the simulation, and has its turn: it computes, or waits for an event
+    /// outside the simulation.
     pub runs: bool,
     /// The call in which it is, by its number in [`link::calls`]; 0 outside calls.
     pub call: u32,
@@ -105,7 +107,8 @@ impl ProgramRun {
             checksums: options.checksums,
             faults: !machine.fault.is_empty(),
             collectives: collectives.into(),
-            // The engine for short transactions in Elan4 and its successors sends them; Elan3 has no such engine.
+            // The engine for short transactions in Elan4 and its successors sends them; Elan3 has
+            // no such engine.
             atomics: options.network == NetworkMode::Machine && machine.elan4.is_some(),
             files: machine.files.is_some(),
             processors: machine.cpus(),
@@ -139,8 +142,8 @@ impl ProgramRun {
         self.options.collectives(&self.machine)
     }
 
-    /// The longest message that crosses the network as one: [`link::LONGEST_VARIABLE`]'s value. The MPI library cuts
-    /// longer messages into gets.
+    /// The longest message that crosses the network as one: [`link::LONGEST_VARIABLE`]'s value. The
+    /// MPI library cuts longer messages into gets.
     pub fn longest(&self) -> Bytes {
         match (self.options.network, self.options.memory) {
             (NetworkMode::Ideal, _) => Bytes::new(u64::MAX / 2),
@@ -211,8 +214,8 @@ impl ProgramRun {
         self.link.lock().end();
     }
 
-    /// Serves the ranks until all have finished, or the run is over. `launcher` is the process that starts the ranks.
-    /// To set `cancel` ends the run soon.
+    /// Serves the ranks until all have finished, or the run is over. `launcher` is the process that
+    /// starts the ranks. To set `cancel` ends the run soon.
     ///
     /// # Errors
     /// If the machine has no room for the ranks after all.
@@ -258,7 +261,8 @@ impl ProgramRun {
         let apart = BTreeSet::from_iter(&places).len() == places.len();
         let (lookahead, endpoints): (Time, Vec<Box<dyn Endpoint>>) = match self.options.network {
             NetworkMode::Machine => {
-                // Processors that work for others' messages do so between a wake and its orders: no rank may run ahead.
+                // Processors that work for others' messages do so between a wake and its orders: no
+                // rank may run ahead.
                 let lookahead = if apart && !by_host { call } else { Time::ZERO };
                 let processes =
                     tports::TportsProcess::of(pes, self.options.memory.into()).into_iter();

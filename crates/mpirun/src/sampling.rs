@@ -1,4 +1,5 @@
-//! Sampled computation in a run: ranks get a table's plan, and their further measurements are added to the table.
+//! Sampled computation in a run: ranks get a table's plan, and their further measurements are added
+//! to the table.
 
 use crate::options::OptionsProblem;
 use crate::table::{Bottleneck, MeasuringHost, RegionTable, SamplingRequest, memory_share};
@@ -46,7 +47,8 @@ impl Sampling {
     /// Reads the table, and makes the plan for ranks on these nodes.
     ///
     /// # Errors
-    /// The table's mistakes; data that the machine lacks for it; if the host has no memory for the plan.
+    /// The table's mistakes; data that the machine lacks for it; if the host has no memory for the
+    /// plan.
     pub fn new(
         asked: &SamplingRequest,
         machine: &Machine,

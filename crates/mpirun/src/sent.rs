@@ -1,10 +1,11 @@
 //! Sent messages that are not yet confirmed. They identify an arriving message and check its bytes.
 //!
-//! A message crosses the simulated network under a number that the simulator gives it. The MPI library's additions to
-//! the message stay here, so the simulator identifies an arriving message even if others have overtaken it. Beside that
-//! lie the checksum that the sender's library has given, which goes to the receiver's library, and the bytes
-//! themselves. If the receiver's library has stored other bytes, the first wrong one is found by these. The bytes go
-//! when the receiver has taken its next turn without a complaint, and the rest goes when no look by this receiver can
+//! A message crosses the simulated network under a number that the simulator gives it. The MPI
+//! library's additions to the message stay here, so the simulator identifies an arriving message
+//! even if others have overtaken it. Beside that lie the checksum that the sender's library has
+//! given, which goes to the receiver's library, and the bytes themselves. If the receiver's library
+//! has stored other bytes, the first wrong one is found by these. The bytes go when the receiver
+//! has taken its next turn without a complaint, and the rest goes when no look by this receiver can
 //! find the message any more.
 
 use crate::endpoint::MessageNumber;
@@ -74,7 +75,8 @@ impl MessagesInFlight {
             PayloadDifference::Stored(number, _) => all.get(number.0 as usize),
             PayloadDifference::Given(rank, size) => {
                 return format!(
-                    "rank {rank} gave a payload of {size} that reached the simulator with another checksum; {WHOSE}"
+                    "rank {rank} gave a payload of {size} that reached the simulator with another \
+                    checksum; {WHOSE}"
                 );
             }
         };
@@ -99,7 +101,8 @@ impl MessagesInFlight {
             }
         };
         format!(
-            "rank {destination} has stored other bytes than rank {source} sent: {} message of {size}{}: {place}; {WHOSE}",
+            "rank {destination} has stored other bytes than rank {source} sent: {} message of \
+            {size}{}: {place}; {WHOSE}",
             kind.name(),
             tagged(tag),
         )

@@ -73,17 +73,18 @@ struct QuietPeriod {
     since: Option<Instant>,
 }
 
-/// How often all ranks look once more before a deadlock is reported. Each time they look twice as often as the time
-/// before.
+/// How often all ranks look once more before a deadlock is reported. Each time they look twice as
+/// often as the time before.
 const ROUNDS: u32 = 12;
 
-/// How long all ranks may wait, in real time, for their own threads; and how often the server looks at them meanwhile.
+/// How long all ranks may wait, in real time, for their own threads; and how often the server looks
+/// at them meanwhile.
 const THREADS_PATIENCE: Duration = Duration::from_secs(2);
 const THREADS_STEP: Duration = Duration::from_millis(1);
 
 impl Server {
-    /// The server for a run with ranks that may be ahead by a lookahead. Without one, several ranks share a node or
-    /// hosts match: then messages may be under way without packets.
+    /// The server for a run with ranks that may be ahead by a lookahead. Without one, several ranks
+    /// share a node or hosts match: then messages may be under way without packets.
     pub fn new(
         link: Link,
         cluster: Cluster,
@@ -132,13 +133,15 @@ impl Server {
         }
     }
 
-    /// The records that are kept: every MPI call, and how busy links, buses and thread processors were over time.
+    /// The records that are kept: every MPI call, and how busy links, buses and thread processors
+    /// were over time.
     pub fn keep(&mut self, calls: bool, timeline: bool) {
         self.shared.trace.borrow_mut().keep_calls = calls;
         self.series = timeline.then(|| MeterSeries::new(&self.cluster));
     }
 
-    /// Records the run in GOAL; a call that makes a request takes this much additional processor time.
+    /// Records the run in GOAL; a call that makes a request takes this much additional processor
+    /// time.
     pub fn record(&mut self, request: Time) {
         let ranks = self.turns.link.lock().ranks();
         *self.shared.recorder.borrow_mut() = Some(Recorder::new(ranks, request));
@@ -154,7 +157,8 @@ impl Server {
         }
     }
 
-    /// Simulates until ranks can go on, and lets them go on; or until orders are due, and takes them.
+    /// Simulates until ranks can go on, and lets them go on; or until orders are due, and takes
+    /// them.
     fn round(&mut self) -> Result<(), LoopEnd> {
         self.turns.look_sometimes()?;
         if self.standstill.is_due() {
@@ -253,7 +257,8 @@ impl Server {
         Ok(())
     }
 
-    /// Removes ranks from the simulation whose processes have ended since the last call; returns whether there are any.
+    /// Removes ranks from the simulation whose processes have ended since the last call; returns
+    /// whether there are any.
     fn remove_dead(&self, at: Time) -> bool {
         let ranks = self.turns.new_dead.take();
         let link = self.turns.link.lock();
@@ -271,8 +276,9 @@ impl Server {
         !ranks.is_empty()
     }
 
-    /// Removes ranks on stopped hosts from the simulation; ends the run unless the other ranks are to continue. These
-    /// ranks' processes wait for the run's end: mpiexec would end all ranks if one were killed.
+    /// Removes ranks on stopped hosts from the simulation; ends the run unless the other ranks are
+    /// to continue. These ranks' processes wait for the run's end: mpiexec would end all ranks if
+    /// one were killed.
     fn remove_stopped(&self) -> Result<(), LoopEnd> {
         let now = self.cluster.now();
         let mut mortal = self.mortal.borrow_mut();
@@ -320,9 +326,10 @@ impl Server {
         }
     }
 
-    /// No more events are possible in the simulated network. Lets all ranks look some times for messages outside the
-    /// network, such as a rank's to itself. Then lets ranks look that have their own threads (in the C library to
-    /// access files, or in the program), which takes real time. Returns whether there are such ranks, and still hope.
+    /// No more events are possible in the simulated network. Lets all ranks look some times for
+    /// messages outside the network, such as a rank's to itself. Then lets ranks look that have
+    /// their own threads (in the C library to access files, or in the program), which takes real
+    /// time. Returns whether there are such ranks, and still hope.
     #[expect(
         clippy::disallowed_methods,
         reason = "threads of real processes take real time"
@@ -352,8 +359,8 @@ impl Server {
         Ok(nudged > 0)
     }
 
-    /// Simulates to a moment or until `stop` returns true, and cuts the series on the way. With `arrive` the moment is
-    /// the present then, even without a due event.
+    /// Simulates to a moment or until `stop` returns true, and cuts the series on the way. With
+    /// `arrive` the moment is the present then, even without a due event.
     fn run_until(
         &mut self,
         end: Time,

@@ -13,17 +13,19 @@
 //! ]
 //! ```
 //!
-//! Times are processor time in nanoseconds on the host that measured them. A row has a region's execution count in a
-//! rank, the sum of the times, the first [`FIRST`] times in order, and up to [`LATER`] later ones, evenly over the run.
-//! So a run's first executions take their measured times, as the first touch of memory; later ones take the sampled
-//! times in turn, scaled so that their mean equals the mean over all later ones.
+//! Times are processor time in nanoseconds on the host that measured them. A row has a region's
+//! execution count in a rank, the sum of the times, the first [`FIRST`] times in order, and up to
+//! [`LATER`] later ones, evenly over the run. So a run's first executions take their measured
+//! times, as the first touch of memory; later ones take the sampled times in turn, scaled so that
+//! their mean equals the mean over all later ones.
 //!
-//! On a machine that has a `[processor]`, times are scaled from the host to it: in processor-bound regions by the step
-//! time of the noise test's loop, in memory-bound regions by a rank's share of its node's memory rate. The program's
-//! author knows which regions are memory-bound; the table has `processor` unless a person changes it.
+//! On a machine that has a `[processor]`, times are scaled from the host to it: in processor-bound
+//! regions by the step time of the noise test's loop, in memory-bound regions by a rank's share of
+//! its node's memory rate. The program's author knows which regions are memory-bound; the table has
+//! `processor` unless a person changes it.
 //!
-//! A table belongs to a program, its arguments and its rank count: another problem's regions take other times, and no
-//! law for these is fitted.
+//! A table belongs to a program, its arguments and its rank count: another problem's regions take
+//! other times, and no law for these is fitted.
 
 use config::{Document, Findings, Problems};
 use link::plan::{LONGEST_NAME, RegionTimes};
@@ -41,7 +43,8 @@ const FIRST: usize = 16;
 /// How many later executions represent all later ones.
 const LATER: usize = 16;
 
-/// The longest time of an execution, and the largest sum of times, in nanoseconds: a day, and a year.
+/// The longest time of an execution, and the largest sum of times, in nanoseconds: a day, and a
+/// year.
 const LONGEST: u64 = 24 * 3600 * 1_000_000_000;
 const LARGEST: u64 = 365 * LONGEST;
 
@@ -94,8 +97,9 @@ impl Bottleneck {
 }
 
 impl MeasuringHost {
-    /// The factor from times on this host to a rank's times on a machine, with this many ranks on its node. `None` if
-    /// the region is memory-bound, and the machine lacks the memory rate. A machine without processors has the host's.
+    /// The factor from times on this host to a rank's times on a machine, with this many ranks on
+    /// its node. `None` if the region is memory-bound, and the machine lacks the memory rate. A
+    /// machine without processors has the host's.
     pub fn factor(
         &self,
         processor: Option<&machine::ProcessorSection>,
@@ -213,7 +217,8 @@ impl RegionTable {
     /// Reads this program's table.
     ///
     /// # Errors
-    /// All mistakes in the file; a table for another program, other arguments or another rank count.
+    /// All mistakes in the file; a table for another program, other arguments or another rank
+    /// count.
     pub fn parse(
         file: &str,
         text: &str,
@@ -353,7 +358,8 @@ impl RegionTable {
         ranks.entry(rank).or_default().add(time.min(LONGEST));
     }
 
-    /// A run's plan ([`link::plan`]), with a factor from the table's nanoseconds to each rank's simulated nanoseconds.
+    /// A run's plan ([`link::plan`]), with a factor from the table's nanoseconds to each rank's
+    /// simulated nanoseconds.
     ///
     /// # Errors
     /// The name of a region without a factor.
@@ -399,7 +405,8 @@ impl RegionTable {
                 let (first, later) = (times(&samples.first), times(&samples.later));
                 let _ = writeln!(
                     text,
-                    "  {{ rank = {rank}, count = {}, sum = {}, first = [{first}], later = [{later}] }},",
+                    "  \
+                    {{ rank = {rank}, count = {}, sum = {}, first = [{first}], later = [{later}] }},",
                     samples.count, samples.sum
                 );
             }

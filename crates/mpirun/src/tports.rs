@@ -252,8 +252,8 @@ impl TportsProcess {
         })
     }
 
-    /// Puts bytes, and watches the other rank's memory for the last one. The buffer there is used again only when the
-    /// bytes are in it: else the next watch would take these for its own.
+    /// Puts bytes, and watches the other rank's memory for the last one. The buffer there is used
+    /// again only when the bytes are in it: else the next watch would take these for its own.
     fn put_and_watch(&self, at: Time, to: u32, bytes: &[u8]) -> (Rc<dyn NetworkOp>, EndFuture) {
         let size = Bytes::new(bytes.len() as u64);
         let (theirs, there_pe) = (&self.all[to as usize].0, self.all[to as usize].1.clone());

@@ -19,7 +19,8 @@ pub(crate) const PROGRAM: u64 = 0x7fff_ffff;
 pub enum MessageKind {
     /// A message with a tag.
     Tagged,
-    /// An untagged message from the MPI library to itself, for one-sided calls that are not put or get, for example.
+    /// An untagged message from the MPI library to itself, for one-sided calls that are not put or
+    /// get, for example.
     Untagged,
     /// A put.
     Put,
@@ -94,7 +95,8 @@ pub struct RankRow {
     pub calls: u64,
     /// Time in MPI calls.
     pub in_mpi: Time,
-    /// Time that passed because the program read clocks in a row, as loops do that wait; by the rank's own word.
+    /// Time that passed because the program read clocks in a row, as loops do that wait; by the
+    /// rank's own word.
     pub at_clocks: Time,
     /// Operations on files.
     pub files: FilesRow,

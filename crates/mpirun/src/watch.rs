@@ -12,10 +12,12 @@ use std::time::{Duration, Instant};
 /// How often the watch looks while the simulator waits for ranks.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
 
-/// How often it looks while there is always a rank that continues: a look at all processes takes a while.
+/// How often it looks while there is always a rank that continues: a look at all processes takes a
+/// while.
 const LONG: Duration = Duration::from_millis(500);
 
-/// How long the run may go on after a process has ended without having attached: if it failed, mpiexec ends the others.
+/// How long the run may go on after a process has ended without having attached: if it failed,
+/// mpiexec ends the others.
 const ABSENCE: Duration = Duration::from_secs(1);
 
 /// Why the wait has ended.
@@ -112,7 +114,8 @@ pub(crate) fn is_dead(link: &Simulator, rank: u32) -> bool {
     link.pid(rank).is_some_and(|pid| !lives(pid))
 }
 
-/// Whether the process that was started as a rank has ended, and no process has attached as this rank.
+/// Whether the process that was started as a rank has ended, and no process has attached as this
+/// rank.
 pub(crate) fn is_absent(link: &Simulator, rank: u32) -> bool {
     let ended = || link.started(rank).is_some_and(|pid| !lives(pid));
     link.phase(rank) == RankPhase::Absent && ended() && link.phase(rank) == RankPhase::Absent

@@ -35,7 +35,8 @@ pub fn group(ranks: &[u32]) -> GroupNumber {
         let ranks = ranks.to_vec();
         if wait(begin(Buffer::default(), Order::Group { key, ranks }, &[])).is_err() {
             life::stop(&format!(
-                "the adapters have no room for another group, of {members} ranks: every set of ranks that calls together is a group"
+                "the adapters have no room for another group, of {members} ranks: every set of \
+                ranks that calls together is a group"
             ));
         }
     }
@@ -65,8 +66,8 @@ pub enum CollectiveInput<'a> {
         /// This member's vector.
         bytes: &'a [u8],
     },
-    /// As `Reduce`, by this process's function: the simulator sends each pair of vectors that this rank's host combines
-    /// ([`combine_by`]).
+    /// As `Reduce`, by this process's function: the simulator sends each pair of vectors that this
+    /// rank's host combines ([`combine_by`]).
     Combine {
         /// The only member that gets the result.
         root: Option<u32>,
@@ -93,8 +94,9 @@ pub fn combined(vectors: Vec<u8>) -> Vec<u8> {
     combiner.map_or(Vec::new(), |combine| combine(vectors))
 }
 
-/// Begins a collective call, by the hardware where that serves the group or by software trees. Its result comes into
-/// the buffer, which is empty at a broadcast's root, and where a reduction has no result.
+/// Begins a collective call, by the hardware where that serves the group or by software trees. Its
+/// result comes into the buffer, which is empty at a broadcast's root, and where a reduction has no
+/// result.
 pub fn collective(
     group: GroupNumber,
     call: CollectiveInput<'_>,

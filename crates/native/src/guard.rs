@@ -1,5 +1,5 @@
-//! The calls in our own libraries: reports and timelines name them, and the program's computation between two calls
-//! takes the time by `--compute`.
+//! The calls in our own libraries: reports and timelines name them, and the program's computation
+//! between two calls takes the time by `--compute`.
 //!
 //! Every C function holds a guard while it runs:
 //!
@@ -22,7 +22,8 @@ pub struct CallGuard {
     thread: PhantomData<*const ()>,
 }
 
-/// The program calls one of our functions, by its number in [`link::calls`]. The first call makes the process a rank.
+/// The program calls one of our functions, by its number in [`link::calls`]. The first call makes
+/// the process a rank.
 pub fn call(number: u32) -> CallGuard {
     session();
     let thread = thread::current();

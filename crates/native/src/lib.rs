@@ -1,7 +1,8 @@
 //! # The basis of our own libraries: OpenSHMEM, Elanlib and Elan3lib in a rank
 //!
-//! A program may call the libraries that Elanite itself gives to programs. Their C functions are made of this module's
-//! few operations, which become orders to the simulator as the MPI library's do. One process may use both.
+//! A program may call the libraries that Elanite itself gives to programs. Their C functions are
+//! made of this module's few operations, which become orders to the simulator as the MPI library's
+//! do. One process may use both.
 //!
 //! ## The rooms
 //!
@@ -24,19 +25,22 @@
 //!
 //! ## The contract
 //!
-//! *Operations.* Each operation begins immediately and returns a [`Ticket`]. Outgoing bytes are copied at the call.
-//! Incoming bytes are stored when the end is reported to the rank, which happens only in waits. [`ended`] asks for an
-//! end and takes no time; [`wait`] waits for it in simulated time. A ticket's end is taken once; an unused ticket costs
-//! some memory ([`forget`] drops it).
+//! *Operations.* Each operation begins immediately and returns a [`Ticket`]. Outgoing bytes are
+//! copied at the call. Incoming bytes are stored when the end is reported to the rank, which
+//! happens only in waits. [`ended`] asks for an end and takes no time; [`wait`] waits for it in
+//! simulated time. A ticket's end is taken once; an unused ticket costs some memory ([`forget`]
+//! drops it).
 //!
-//! *Waiting.* A program that waits for a word in its memory, or for any of several conditions, checks the condition,
-//! and if it does not hold, calls [`wait_for_change`]. No change is lost between the check and the wait: the simulator
-//! keeps the events since the rank's last turn. A program that only checks, by a call that does not wait, calls
-//! [`look`], which advances time by a growing step.
+//! *Waiting.* A program that waits for a word in its memory, or for any of several conditions,
+//! checks the condition, and if it does not hold, calls [`wait_for_change`]. No change is lost
+//! between the check and the wait: the simulator keeps the events since the rank's last turn. A
+//! program that only checks, by a call that does not wait, calls [`look`], which advances time by a
+//! growing step.
 //!
-//! *Addresses.* Other ranks' memory is named by its address in their processes. A rank's process lets others reach the
-//! memory in [`memory`]. An access elsewhere fails: a get or an atomic as [`OperationFailure::Refused`], and a put ends the run
-//! with an error that names both ranks, as an adapter trap ended the program.
+//! *Addresses.* Other ranks' memory is named by its address in their processes. A rank's process
+//! lets others reach the memory in [`memory`]. An access elsewhere fails: a get or an atomic as
+//! [`OperationFailure::Refused`], and a put ends the run with an error that names both ranks, as an
+//! adapter trap ended the program.
 
 #![allow(unsafe_code)] // memory that programs name by addresses
 
@@ -60,7 +64,8 @@ use rank::session::Session;
 use rank::thread;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Tags in the libraries' own messages have this bit, so that a program that also uses MPI keeps its messages apart.
+/// Tags in the libraries' own messages have this bit, so that a program that also uses MPI keeps
+/// its messages apart.
 pub const OWN_TAGS: u64 = 1 << 62;
 
 /// This rank's number.
@@ -121,7 +126,8 @@ fn address(rank: u32, at: usize) -> RemoteMemory {
     }
 }
 
-/// Stores bytes at an address in another rank, or in this one. Ends when the other adapter has accepted them.
+/// Stores bytes at an address in another rank, or in this one. Ends when the other adapter has
+/// accepted them.
 pub fn put(to: u32, at: usize, pieces: &[&[u8]]) -> Ticket {
     put_and_notice(address(to, at), pieces, 0)
 }
@@ -149,8 +155,8 @@ pub fn get(from: u32, at: usize, into: Buffer) -> Ticket {
     get_from(address(from, at), into)
 }
 
-/// Changes a word in another rank, or in this one, in one step; the end has the old word. `compare` matters only to
-/// [`Atomic::CompareSwap`].
+/// Changes a word in another rank, or in this one, in one step; the end has the old word. `compare`
+/// matters only to [`Atomic::CompareSwap`].
 pub fn atomic(
     on: u32,
     at: usize,
@@ -199,8 +205,8 @@ pub fn receive(from: Option<u32>, tag: u64, mask: u64, into: Buffer) -> Ticket {
     begin(into, order, &[])
 }
 
-/// Looks for a Tport message and leaves it in place. Ends as [`OperationFailure::Nothing`] if there is no message, unless it
-/// `waits` for one.
+/// Looks for a Tport message and leaves it in place. Ends as [`OperationFailure::Nothing`] if there
+/// is no message, unless it `waits` for one.
 pub fn probe(from: Option<u32>, tag: u64, mask: u64, waits: bool) -> Ticket {
     let wanted = wanted(from, tag, mask);
     let order = if waits {
@@ -212,12 +218,14 @@ pub fn probe(from: Option<u32>, tag: u64, mask: u64, waits: bool) -> Ticket {
     begin(Buffer::default(), order, &[])
 }
 
-/// Takes back a receive or probe that has no message yet: it ends as [`OperationFailure::Cancelled`], or as without this call.
+/// Takes back a receive or probe that has no message yet: it ends as
+/// [`OperationFailure::Cancelled`], or as without this call.
 pub fn cancel(ticket: Ticket) {
     say(ticket.id(), Order::Cancel);
 }
 
-/// Makes a queue in this rank, under a name that other ranks know. An existing queue stays as it is.
+/// Makes a queue in this rank, under a name that other ranks know. An existing queue stays as it
+/// is.
 pub fn queue(name: u64, slots: u32, slot: usize) {
     let is_new = {
         let _held = session().lock();
@@ -229,13 +237,15 @@ pub fn queue(name: u64, slots: u32, slot: usize) {
     }
 }
 
-/// Puts a message into another rank's queue, or into this one's; ends when the queue has it. Fails as
-/// [`OperationFailure::Refused`] if there is no such queue, or if the message is longer than a slot.
+/// Puts a message into another rank's queue, or into this one's; ends when the queue has it. Fails
+/// as [`OperationFailure::Refused`] if there is no such queue, or if the message is longer than a
+/// slot.
 pub fn enqueue(to: u32, name: u64, bytes: &[u8]) -> Ticket {
     begin(Buffer::default(), Order::Enqueue { to, name }, &[bytes])
 }
 
-/// Takes the first message out of this rank's queue, if a message was reported to the rank; its slot is free again.
+/// Takes the first message out of this rank's queue, if a message was reported to the rank; its
+/// slot is free again.
 pub fn dequeue(name: u64) -> Option<Vec<u8>> {
     let message = {
         let _held = session().lock();
@@ -292,12 +302,13 @@ pub fn wait(ticket: Ticket) -> Result<CallEnd, OperationFailure> {
     }
 }
 
-/// Waits until something changes: an operation by this rank ends, a message comes into one of its queues, or others
-/// write into its memory. Returns immediately if that has happened since the rank's last reports. The program then
-/// checks its condition; such a check costs the processor as much as a poll.
+/// Waits until something changes: an operation by this rank ends, a message comes into one of its
+/// queues, or others write into its memory. Returns immediately if that has happened since the
+/// rank's last reports. The program then checks its condition; such a check costs the processor as
+/// much as a poll.
 ///
-/// Where several threads may call, the wait ends after a step at the latest, and threads that want to call have their
-/// turn: the change may depend on them.
+/// Where several threads may call, the wait ends after a step at the latest, and threads that want
+/// to call have their turn: the change may depend on them.
 pub fn wait_for_change() {
     let session = session();
     let mut state = session.lock();
@@ -333,8 +344,8 @@ fn patience() -> Patience {
     }
 }
 
-/// The program has looked without success, in a call that does not wait: time advances by a step, which grows from look
-/// to look. The rank receives the reports up to then.
+/// The program has looked without success, in a call that does not wait: time advances by a step,
+/// which grows from look to look. The rank receives the reports up to then.
 pub fn look() {
     let session = session();
     let mut state = session.lock();

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 /// The process that uses the session: a child that shares its memory is another one.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 
-/// This process's session; the process becomes a rank by the first call. Ends the process with a message if there is no
-/// simulator.
+/// This process's session; the process becomes a rank by the first call. Ends the process with a
+/// message if there is no simulator.
 #[inline]
 pub fn session() -> &'static Session {
     match session::get() {
@@ -35,7 +35,8 @@ fn begin() -> &'static Session {
     }
     if std::env::var_os(link::PATH_VARIABLE).is_none() {
         stop(
-            "this program needs a simulated machine; start it with: elanite prun -n RANKS --machine MACHINE PROGRAM",
+            "this program needs a simulated machine; start it with: elanite prun -n RANKS \
+            --machine MACHINE PROGRAM",
         );
     }
     if session::get().is_none()
@@ -51,7 +52,8 @@ fn begin() -> &'static Session {
         memory::offer_static();
         if session.rank().1 > 1 && memory::program_is_movable() && addresses_are_random() {
             stop(
-                "this computer does not let programs start at the same addresses in all ranks; link the program at fixed \
+                "this computer does not let programs start at the same addresses in all ranks; \
+                link the program at fixed \
                  addresses, by the option -no-pie",
             );
         }
@@ -71,8 +73,8 @@ fn addresses_are_random() -> bool {
     unsafe { libc::personality(ASK) & libc::ADDR_NO_RANDOMIZE == 0 }
 }
 
-/// Before the program begins: reports that it was started, and gives it variables that describe its node, and those by
-/// Quadrics' resource manager (`RMS_*`).
+/// Before the program begins: reports that it was started, and gives it variables that describe its
+/// node, and those by Quadrics' resource manager (`RMS_*`).
 extern "C" fn tell() {
     let Some((rank, starter)) = node::starter() else {
         return;
@@ -114,8 +116,8 @@ unsafe extern "C" {
     fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 
-/// The process exits. With code 0 the rank leaves the simulation in order: programs need not call anything at their
-/// end.
+/// The process exits. With code 0 the rank leaves the simulation in order: programs need not call
+/// anything at their end.
 extern "C" fn exits(code: c_int, _argument: *mut c_void) {
     if code == 0
         && let Some(session) = session::get()
@@ -124,7 +126,8 @@ extern "C" fn exits(code: c_int, _argument: *mut c_void) {
     }
 }
 
-/// The process ends without its handlers, as runtimes on top of our libraries do: the rank still leaves the simulation.
+/// The process ends without its handlers, as runtimes on top of our libraries do: the rank still
+/// leaves the simulation.
 #[unsafe(no_mangle)]
 extern "C" fn _exit(code: c_int) -> ! {
     end(code)

@@ -1,9 +1,10 @@
 //! This process's memory that other ranks reach by address.
 //!
-//! That is the writable memory in the program and its libraries, and the libraries' additions: heaps ([`offer`]), or
-//! all mapped memory ([`offer_all`]), as in Elanlib's ordinary mappings. An address elsewhere is the caller's error,
-//! and never touches this process. Offered memory must stay mapped. For all other memory, the kernel's mapping list is
-//! read again at an access that the known list does not cover, and each access checks that the pages are still there.
+//! That is the writable memory in the program and its libraries, and the libraries' additions:
+//! heaps ([`offer`]), or all mapped memory ([`offer_all`]), as in Elanlib's ordinary mappings. An
+//! address elsewhere is the caller's error, and never touches this process. Offered memory must
+//! stay mapped. For all other memory, the kernel's mapping list is read again at an access that the
+//! known list does not cover, and each access checks that the pages are still there.
 
 use link::ELAN3_SPACE;
 use rank::memory::Span;
@@ -16,7 +17,8 @@ struct Offers {
     ranges: Vec<(usize, usize)>,
     /// Whether all mapped memory may be reached.
     all: bool,
-    /// Mapped memory that may be written and read, when the list was read last: from, to, whether it may be written.
+    /// Mapped memory that may be written and read, when the list was read last: from, to, whether
+    /// it may be written.
     mapped: Vec<(usize, usize, bool)>,
 }
 
@@ -46,13 +48,15 @@ pub fn offer_all() {
     OFFERS.lock().unwrap_or_else(PoisonError::into_inner).all = true;
 }
 
-/// Whether others may reach a range by this rank's own table: symmetric memory may be reached in all ranks.
+/// Whether others may reach a range by this rank's own table: symmetric memory may be reached in
+/// all ranks.
 pub fn is_offered(address: usize, length: usize) -> bool {
     let offers = OFFERS.lock().unwrap_or_else(PoisonError::into_inner);
     offers.has(address, length)
 }
 
-/// Finds memory with this many bytes at an address, which others may read or, if the flag is set, write to.
+/// Finds memory with this many bytes at an address, which others may read or, if the flag is set,
+/// write to.
 pub type ReachFn = fn(u64, u64, bool) -> Option<Span>;
 
 /// How others reach an Elan3 context's memory.
@@ -79,8 +83,8 @@ pub fn reach(address: u64, length: u64, writes: bool) -> Option<Span> {
         || offers.all && offers.is_mapped(address, length, writes)
         || length == 0;
     let pointer = std::ptr::with_exposed_provenance(address);
-    // SAFETY: the memory is mapped, and may be written if it is to be; programs that give memory back while others
-    // write there are in error.
+    // SAFETY: the memory is mapped, and may be written if it is to be; programs that give memory
+    // back while others write there are in error.
     may.then(|| unsafe { Span::new(pointer, length) })
 }
 
@@ -202,7 +206,8 @@ fn are_there(address: usize, length: usize) -> bool {
     while at < end {
         let now = (end - at).min(MOST * PAGE);
         let pointer = std::ptr::with_exposed_provenance_mut(at);
-        // SAFETY: the kernel looks at the range and touches no memory of it; there is a byte for each page.
+        // SAFETY: the kernel looks at the range and touches no memory of it; there is a byte for
+        // each page.
         if unsafe { libc::mincore(pointer, now, present.as_mut_ptr()) } != 0 {
             return false;
         }

@@ -63,8 +63,8 @@ pub struct PendingCalls {
     notices: BTreeMap<u64, u64>,
 }
 
-/// The function that receives the numbers from others' puts and from ended operations. It is called under the session's
-/// lock, and must not order anything.
+/// The function that receives the numbers from others' puts and from ended operations. It is called
+/// under the session's lock, and must not order anything.
 static LISTENER: OnceLock<fn(u64)> = OnceLock::new();
 
 /// Names the function that receives the numbers.

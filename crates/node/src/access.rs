@@ -1,8 +1,10 @@
-//! Operations on files, as the program and its libraries call them: each takes the time of the machine's file system.
+//! Operations on files, as the program and its libraries call them: each takes the time of the
+//! machine's file system.
 //!
-//! The system carries a call out on this host's files, and then the rank waits in simulated time until the machine's
-//! file system has also carried it out ([`rank::session::Session::access`]). A machine without a file system takes no
-//! time; then the operations are only counted, and the run's summary reports this.
+//! The system carries a call out on this host's files, and then the rank waits in simulated time
+//! until the machine's file system has also carried it out ([`rank::session::Session::access`]). A
+//! machine without a file system takes no time; then the operations are only counted, and the run's
+//! summary reports this.
 //!
 //! | counts | does not |
 //! |---|---|
@@ -11,8 +13,9 @@
 //! | calls after MPI has been initialised, by the program and its libraries (MPI-IO, the interpreter's modules) | calls before that, those within MPI's start and end, the loader's own |
 //! | calls that succeed | calls that fail; `fstat`, `lseek`, `mmap`, `sendfile`, `copy_file_range` |
 //!
-//! Calls by threads that do not call MPI, and calls after MPI's end, take no time, and count as untimed. Asynchronous
-//! operations (`aio_read`, nonblocking MPI-IO) take their time when they begin: they do not overlap with the program.
+//! Calls by threads that do not call MPI, and calls after MPI's end, take no time, and count as
+//! untimed. Asynchronous operations (`aio_read`, nonblocking MPI-IO) take their time when they
+//! begin: they do not overlap with the program.
 
 use super::places::{are_open, stands};
 use libc::{c_char, c_int, c_long, c_uint, iovec, off_t, size_t, ssize_t};
@@ -172,7 +175,8 @@ impl AccessMode {
     }
 }
 
-/// Bytes that have moved from an offset, or from where the file stood; `None` if the call has failed.
+/// Bytes that have moved from an offset, or from where the file stood; `None` if the call has
+/// failed.
 fn moved(
     way: AccessMode,
     file: c_int,
@@ -193,7 +197,8 @@ fn moved(
     Some(way.access(offset, bytes))
 }
 
-/// Carries out the program's `read` or `write`, with entry points in the crate `fi`: a call on a file takes its time.
+/// Carries out the program's `read` or `write`, with entry points in the crate `fi`: a call on a
+/// file takes its time.
 pub fn moves(way: AccessMode, file: c_int, call: impl FnOnce() -> ssize_t) -> ssize_t {
     on_file(
         || is_counted(file),
@@ -282,8 +287,8 @@ others! {
     is_counted_at(HERE, path, LINK), fn __lxstat64(version: c_int, path: *const c_char, place: *mut c_void);
 }
 
-/// Asynchronous operations: the C library carries them out in its own threads, in real time, and they take their
-/// simulated time when they begin.
+/// Asynchronous operations: the C library carries them out in its own threads, in real time, and
+/// they take their simulated time when they begin.
 macro_rules! asynchronous {
     ($($way:ident, fn $name:ident;)*) => {$(
         #[unsafe(no_mangle)]

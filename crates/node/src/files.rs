@@ -1,8 +1,8 @@
-//! Files by which the kernel describes the host. A program that opens one for reading gets a copy in memory that
-//! describes the simulated node.
+//! Files by which the kernel describes the host. A program that opens one for reading gets a copy
+//! in memory that describes the simulated node.
 //!
-//! The node's processors have the kind of this host's first one. They are in one package, have no further hardware
-//! threads, and share one memory.
+//! The node's processors have the kind of this host's first one. They are in one package, have no
+//! further hardware threads, and share one memory.
 
 use super::{RankNode, access, own, streams};
 use libc::{FILE, c_char, c_int, c_uint};
@@ -75,7 +75,8 @@ pub fn shown(node: &RankNode, path: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// A file in memory in place of a file that a program opens for reading; `None` if the system is to open it.
+/// A file in memory in place of a file that a program opens for reading; `None` if the system is to
+/// open it.
 unsafe fn instead(path: *const c_char, flags: c_int) -> Option<c_int> {
     if path.is_null() || flags & libc::O_ACCMODE != libc::O_RDONLY {
         return None;
@@ -98,8 +99,8 @@ unsafe fn instead(path: *const c_char, flags: c_int) -> Option<c_int> {
     }
 }
 
-// The callers of the functions below keep to the C library's manual pages. The mode is an argument only in calls that
-// make a file; a register without an argument is passed on, and ignored.
+// The callers of the functions below keep to the C library's manual pages. The mode is an argument
+// only in calls that make a file; a register without an argument is passed on, and ignored.
 
 /// Opens a file as the system does, unless it describes the host.
 unsafe fn open_at(folder: Option<c_int>, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {

@@ -2,8 +2,9 @@
 //!
 //! This process's rank, and the node and node kind on which it runs.
 //!
-//! A program queries its host in many ways. The C library's are defined here again, under their own names, and show the
-//! simulated node from the process's first instruction on, by the run's placement:
+//! A program queries its host in many ways. The C library's are defined here again, under their own
+//! names, and show the simulated node from the process's first instruction on, by the run's
+//! placement:
 //!
 //! | question | answer | module |
 //! |---|---|---|
@@ -13,9 +14,9 @@
 //!
 //! Operations on files take the time of the machine's file system ([`access`], [`streams`]).
 //!
-//! Threads are not moved: the host's scheduler places them, and a mask that a program sets is only shown to it again. A
-//! process that is not a rank, and programs that a rank starts, see the host. MPI's own answers are in the crate
-//! `mpi-calls`.
+//! Threads are not moved: the host's scheduler places them, and a mask that a program sets is only
+//! shown to it again. A process that is not a rank, and programs that a rank starts, see the host.
+//! MPI's own answers are in the crate `mpi-calls`.
 //!
 //! ## The rooms
 //!
@@ -50,8 +51,8 @@ use launch::process::NUMBER_VARIABLE;
 use link::Starter;
 use std::sync::LazyLock;
 
-/// The variables by which MPI program starters give a process its rank. Our own gives the number in the run, too, which
-/// differs from the rank if another rank has started the process.
+/// The variables by which MPI program starters give a process its rank. Our own gives the number in
+/// the run, too, which differs from the rank if another rank has started the process.
 pub const RANKS: [&str; 4] = [
     NUMBER_VARIABLE,
     "PMI_RANK",
@@ -126,16 +127,16 @@ pub fn own() -> Option<&'static RankNode> {
     OWN.as_ref()
 }
 
-/// Before the program begins: describes the node to hwloc, which many MPI libraries and runtimes ask for processors, by
-/// hwloc's own variables, unless the user has described a machine.
+/// Before the program begins: describes the node to hwloc, which many MPI libraries and runtimes
+/// ask for processors, by hwloc's own variables, unless the user has described a machine.
 pub fn describe() {
     const OF_USERS: [&str; 3] = ["HWLOC_SYNTHETIC", "HWLOC_XMLFILE", "HWLOC_FSROOT"];
     if let Some(node) = own()
         && OF_USERS.iter().all(|name| std::env::var_os(name).is_none())
     {
         let kind = format!("package:1 core:{} pu:1", node.processors);
-        // SAFETY: the program has not begun, and there is one thread. The description is of this system, so that masks
-        // are asked for.
+        // SAFETY: the program has not begun, and there is one thread. The description is of this
+        // system, so that masks are asked for.
         unsafe {
             std::env::set_var("HWLOC_SYNTHETIC", kind);
             std::env::set_var("HWLOC_THISSYSTEM", "1");

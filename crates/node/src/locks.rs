@@ -1,11 +1,12 @@
 //! Waits for file locks that other ranks hold.
 //!
-//! The holder may need simulated time before it frees the lock: it sleeps, or waits for the machine's file system, as
-//! MPI-IO does in shared file pointers, atomic mode and writes with holes. A rank that waited in the kernel would keep
-//! simulated time from going on. So a rank tries the lock again and again, and time passes in small steps.
+//! The holder may need simulated time before it frees the lock: it sleeps, or waits for the
+//! machine's file system, as MPI-IO does in shared file pointers, atomic mode and writes with
+//! holes. A rank that waited in the kernel would keep simulated time from going on. So a rank tries
+//! the lock again and again, and time passes in small steps.
 //!
-//! The host's timing decides which of several ranks gets a lock first, so a run in which a rank has waited for a lock
-//! is not repeatable.
+//! The host's timing decides which of several ranks gets a lock first, so a run in which a rank has
+//! waited for a lock is not repeatable.
 
 use libc::{c_int, off_t, size_t};
 use rank::session::{self, Session};
@@ -44,8 +45,8 @@ fn wait(tries: impl Fn() -> c_int, waits: impl FnOnce() -> c_int) -> c_int {
     }
 }
 
-// The callers of the functions below keep to the C library's manual pages. A register without an argument is passed on,
-// and ignored.
+// The callers of the functions below keep to the C library's manual pages. A register without an
+// argument is passed on, and ignored.
 
 unsafe fn control(file: c_int, command: c_int, argument: size_t) -> c_int {
     let by = |command| next!(FCNTL, fn(file => c_int, command => c_int, argument => size_t) -> c_int, -1);

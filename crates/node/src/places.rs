@@ -16,7 +16,8 @@ pub fn are_open() -> bool {
     OPEN.load(Ordering::Relaxed) > 0
 }
 
-/// Calls a function on the places, unless a thread holds them; a signal handler may have interrupted this one.
+/// Calls a function on the places, unless a thread holds them; a signal handler may have
+/// interrupted this one.
 pub fn with<R>(act: impl FnOnce(&mut BTreeMap<c_int, u64>) -> Option<R>) -> Option<R> {
     let mut places = PLACES.try_lock().ok()?;
     let result = act(&mut places);

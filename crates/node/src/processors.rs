@@ -1,7 +1,7 @@
 //! Processors: their count, and the mask of those on which a thread may run.
 //!
-//! A node's processors have the numbers from 0 on. A thread may run on all of them until the program sets a mask, which
-//! must name at least one. Other processes' masks are the system's.
+//! A node's processors have the numbers from 0 on. A thread may run on all of them until the
+//! program sets a mask, which must name at least one. Other processes' masks are the system's.
 
 use super::{RankNode, own};
 use libc::{c_int, c_long, c_uint, pid_t, pthread_attr_t, pthread_t, size_t};

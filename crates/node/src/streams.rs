@@ -1,8 +1,10 @@
-//! C streams: their bytes reach a file when the C library empties or fills a buffer, by its own calls.
+//! C streams: their bytes reach a file when the C library empties or fills a buffer, by its own
+//! calls.
 //!
-//! So the bytes that a stream has moved show by the place in its file, before and after. They count at the next call
-//! below: a `printf`'s bytes count when the program next writes by `fwrite` or `fputs`, or when it flushes, moves or
-//! closes the stream. Bytes in streams that are open when the program ends do not count.
+//! So the bytes that a stream has moved show by the place in its file, before and after. They count
+//! at the next call below: a `printf`'s bytes count when the program next writes by `fwrite` or
+//! `fputs`, or when it flushes, moves or closes the stream. Bytes in streams that are open when the
+//! program ends do not count.
 
 use super::access::{self, AccessMode};
 use super::places::{self, stands, with};

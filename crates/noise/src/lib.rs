@@ -1,12 +1,14 @@
 //! # The noise test on the machine at hand (garcia2005 s3.3), and its processor
 //!
-//! The only part of Elanite that measures a real machine. [`measure`] repeats the same computation on one processor and times
-//! each iteration. The computation is a register shift loop, "neither memory accesses nor I/O", calibrated to take a given time
-//! without noise. Only one reading of the monotonic clock lies between two iterations: the end of one iteration is the
-//! beginning of the next.
+//! The only part of Elanite that measures a real machine. [`measure`] repeats the same computation
+//! on one processor and times each iteration. The computation is a register shift loop, "neither
+//! memory accesses nor I/O", calibrated to take a given time without noise. Only one reading of the
+//! monotonic clock lies between two iterations: the end of one iteration is the beginning of the
+//! next.
 //!
-//! The time by which an iteration exceeds the shortest one, the *base*, is its *detour*. [`Measurement::profile`] makes a
-//! machine file section from the detours, in the terms of `elan::noise`; with it a simulated machine has the same noise.
+//! The time by which an iteration exceeds the shortest one, the *base*, is its *detour*.
+//! [`Measurement::profile`] makes a machine file section from the detours, in the terms of
+//! `elan::noise`; with it a simulated machine has the same noise.
 //!
 //! ## The rooms
 //!

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 use units::Time;
 
-/// Bounds for the length of a measurement, the length of one computation, and the computation count.
+/// Bounds for the length of a measurement, the length of one computation, and the computation
+/// count.
 const LENGTHS: (Time, Time) = (Time::from_ms(10), Time::from_secs(3600));
 const COMPUTES: (Time, Time) = (Time::from_us(10), Time::from_secs(1));
 const ITERATIONS: (u64, u64) = (10, 10_000_000);
@@ -98,7 +99,8 @@ impl ProbeRequest {
     }
 }
 
-/// Measures on the calling thread, which stays on the processor afterwards. To set `cancel` ends the measurement soon.
+/// Measures on the calling thread, which stays on the processor afterwards. To set `cancel` ends
+/// the measurement soon.
 ///
 /// # Errors
 /// See [`enum@Error`].

@@ -1,17 +1,20 @@
 //! The profile: a machine file section, made from iteration times.
 //!
-//! The profile is one noise source: it starts a detour at every iteration that had one, and each detour takes the measured
-//! time. Intervals and durations are counted separately:
+//! The profile is one noise source: it starts a detour at every iteration that had one, and each
+//! detour takes the measured time. Intervals and durations are counted separately:
 //!
-//! * A *detour* is counted if it is at least a thousandth of the computation; the profile leaves shorter ones out.
-//! * *Durations* and *intervals* are counted in bins, sixteen to a doubling. Each stands for its bin's mean, which is exact
-//!   within 7% and keeps the sum.
-//! * *Intervals* lie between the starts of iterations that had a detour; the last interval reaches around to the first such
-//!   iteration. So there are as many intervals as detours, and their sum is the measurement's time.
+//! * A *detour* is counted if it is at least a thousandth of the computation; the profile leaves
+//!   shorter ones out.
+//! * *Durations* and *intervals* are counted in bins, sixteen to a doubling. Each stands for its
+//!   bin's mean, which is exact within 7% and keeps the sum.
+//! * *Intervals* lie between the starts of iterations that had a detour; the last interval reaches
+//!   around to the first such iteration. So there are as many intervals as detours, and their sum
+//!   is the measurement's time.
 //!
-//! Several detours in one iteration count as one with their sum, so a profile is right for computations with about the length
-//! that it was measured with. A simulated process that computes for the base has the same quantiles, to the bin widths and the
-//! threshold, as far as detours do not depend on those before them.
+//! Several detours in one iteration count as one with their sum, so a profile is right for
+//! computations with about the length that it was measured with. A simulated process that computes
+//! for the base has the same quantiles, to the bin widths and the threshold, as far as detours do
+//! not depend on those before them.
 
 use kernel::statistics::Histogram;
 use std::collections::BTreeMap;
@@ -63,8 +66,8 @@ impl Measurement {
         self.compute / THRESHOLD_PARTS
     }
 
-    /// A section for a machine file, `[noise.measured]`, or a comment if there was no noise. `source` names the measured
-    /// machine.
+    /// A section for a machine file, `[noise.measured]`, or a comment if there was no noise.
+    /// `source` names the measured machine.
     pub fn profile(&self, source: &str) -> String {
         let (base, threshold) = (self.base(), self.threshold());
         let mut now = Time::ZERO;

@@ -52,8 +52,9 @@ fn source(name: &str, interval: Spread, duration: Spread) -> NoiseSource {
     }
 }
 
-/// Quantiles agree to the threshold, 1 us, and a tenth of the detour, including 7% for a bin, with their rank as sure as a
-/// sample with this many iterations makes it: three standard deviations. The time that is taken agrees to 5%.
+/// Quantiles agree to the threshold, 1 us, and a tenth of the detour, including 7% for a bin, with
+/// their rank as sure as a sample with this many iterations makes it: three standard deviations.
+/// The time that is taken agrees to 5%.
 fn agree(measurement: &Measurement, iterations: u32, quantiles: &[f64]) {
     let profile = measurement.profile("a test");
     let base = measurement.base();
@@ -152,6 +153,7 @@ fn a_profile_is_a_section_of_a_machine_file() {
     let us = |us| Time::from_us(us);
     let spread = |times: &[(Time, u64)]| Spread::Counted(times.into());
     assert_eq!(sources[0].duration, spread(&[(us(3), 1), (us(40), 2)]));
-    // From 2 ms to 5.04 ms, to 7.08 ms, and around to 2 ms again; the first and the last are one bin apart at most.
+    // From 2 ms to 5.04 ms, to 7.08 ms, and around to 2 ms again; the first and the last are one
+    // bin apart at most.
     assert!((sources[0].interval.mean_ps() - 8.083e9 / 3.0).abs() < 1e3);
 }

@@ -1,12 +1,13 @@
-//! Runs a real MPI program over an ideal network (`mpirun::ideal`), in which every message takes a microsecond,
-//! regardless of its length and of other traffic.
+//! Runs a real MPI program over an ideal network (`mpirun::ideal`), in which every message takes a
+//! microsecond, regardless of its length and of other traffic.
 //!
 //! ```text
 //! ideal /path/to/libelanite-fi.so /path/to/mpiexec RANKS PROGRAM [ARGUMENT...]
 //! ```
 //!
-//! The provider's tests run on it. The program's output is its own; the last line on stderr summarises the simulation.
-//! The exit code is the program's, 2 for a wrong command line, 3 for a deadlock.
+//! The provider's tests run on it. The program's output is its own; the last line on stderr
+//! summarises the simulation. The exit code is the program's, 2 for a wrong command line, 3 for a
+//! deadlock.
 
 use machine::Machine;
 use mpirun::options::CollectiveMode;

@@ -1,7 +1,8 @@
 //! # The library that is loaded into every rank of a real program: `libelanite-fi.so`
 //!
-//! The program is not changed and not linked with this library. The library is preloaded, and libfabric loads the same
-//! instance as a provider. It consists of other crates, and exports their C functions:
+//! The program is not changed and not linked with this library. The library is preloaded, and
+//! libfabric loads the same instance as a provider. It consists of other crates, and exports their
+//! C functions:
 //!
 //! | crate | stands between |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! The tests for the provider that ranks load: one program, since each program takes long to compile and link.
+//! The tests for the provider that ranks load: one program, since each program takes long to
+//! compile and link.
 
 mod preload;
 mod programs;

@@ -1,7 +1,8 @@
-//! Real MPI programs over the provider and the ideal network in the example `ideal`, in which every message takes a
-//! microsecond. The programs check their received data themselves.
+//! Real MPI programs over the provider and the ideal network in the example `ideal`, in which every
+//! message takes a microsecond. The programs check their received data themselves.
 //!
-//! They need the MPICH compiler that `make build` installs; without it they are skipped with a message.
+//! They need the MPICH compiler that `make build` installs; without it they are skipped with a
+//! message.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -102,7 +103,8 @@ fn probes_end_when_the_message_is_there() {
         };
         let (out, errors) = (text(&output.stdout), text(&output.stderr));
         assert!(output.status.success(), "{out}{errors}");
-        // Times are rank 1's, the end rank 0's: mpiexec passes lines on in the order in which it reads them.
+        // Times are rank 1's, the end rank 0's: mpiexec passes lines on in the order in which it
+        // reads them.
         let (end, times): (Vec<_>, Vec<_>) = out.lines().partition(|line| *line == "all is well");
         assert_eq!(end.len(), 1, "{out}{errors}");
         // The call that claims `MPI_Mprobe`'s message takes its time.

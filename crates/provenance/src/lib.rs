@@ -1,22 +1,25 @@
 //! # Source fingerprints
 //!
-//! A result is as good as the program that computed it. A crate's fingerprint identifies this program: it is a hash over all
-//! inputs that the crate is compiled from, so that two builds with the same fingerprint compute the same results. The extension
-//! module's build script compiles the fingerprints in, and the extension module computes them again for a checkout, to see
-//! whether the compiled simulator is older than the sources.
+//! A result is as good as the program that computed it. A crate's fingerprint identifies this
+//! program: it is a hash over all inputs that the crate is compiled from, so that two builds with
+//! the same fingerprint compute the same results. The extension module's build script compiles the
+//! fingerprints in, and the extension module computes them again for a checkout, to see whether the
+//! compiled simulator is older than the sources.
 //!
 //! A fingerprint covers, for the crate and for every workspace crate that it depends on:
 //!
-//! - all files below `src`, and `build.rs`: source text without comments, and with one space for any white space between
-//!   tokens. Literals count byte for byte. Test modules (`tests.rs`, `tests/`) and their `snapshots` do not count.
-//! - the parts of `Cargo.toml` that enter compilation: dependencies, features, and the library kind;
+//! - all files below `src`, and `build.rs`: source text without comments, and with one space for
+//!   any white space between tokens. Literals count byte for byte. Test modules (`tests.rs`,
+//!   `tests/`) and their `snapshots` do not count.
+//! - the parts of `Cargo.toml` that enter compilation: dependencies, features, and the library
+//!   kind;
 //!
-//! and for the workspace the edition, the profiles, the dependency requirements, and from `Cargo.lock` the versions and
-//! checksums of all linked crates.
+//! and for the workspace the edition, the profiles, the dependency requirements, and from
+//! `Cargo.lock` the versions and checksums of all linked crates.
 //!
-//! It does not depend on the checkout's path, on time, on the built profile, or on line endings. Editing a comment, a test or a
-//! document leaves it as it is; editing a constant changes it. The compiler and `RUSTFLAGS` are not covered: arithmetic in Rust
-//! does not depend on them.
+//! It does not depend on the checkout's path, on time, on the built profile, or on line endings.
+//! Editing a comment, a test or a document leaves it as it is; editing a constant changes it. The
+//! compiler and `RUSTFLAGS` are not covered: arithmetic in Rust does not depend on them.
 //!
 //! The hash is XXH3-128, which distinguishes honest builds. It does not protect against forgery.
 //!
@@ -51,7 +54,8 @@ use xxhash_rust::xxh3::Xxh3;
 /// The crate that computes point results.
 pub const ENGINE: &[&str] = &["crates/experiment"];
 
-/// The crates that users run: the extension module, and the library that the ranks of real programs load.
+/// The crates that users run: the extension module, and the library that the ranks of real programs
+/// load.
 pub const PROGRAM: &[&str] = &["crates/py", "crates/preload"];
 
 /// Sources that have no fingerprint.
@@ -70,7 +74,8 @@ pub enum Error {
 pub struct Fingerprint {
     /// The hash, 32 hexadecimal digits.
     pub hash: String,
-    /// The files that it covers, below the root and sorted. A new file enters by a module declaration in an existing one.
+    /// The files that it covers, below the root and sorted. A new file enters by a module
+    /// declaration in an existing one.
     pub files: Vec<PathBuf>,
     /// The folders of the workspace crates, sorted.
     pub crates: Vec<String>,

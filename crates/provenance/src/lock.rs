@@ -10,7 +10,8 @@ struct Package<'a> {
     dependencies: Vec<&'a str>,
 }
 
-/// Name, version and checksum for some crates and all their dependencies, sorted; all versions if a crate has several.
+/// Name, version and checksum for some crates and all their dependencies, sorted; all versions if a
+/// crate has several.
 ///
 /// # Errors
 /// The name of the missing crate.

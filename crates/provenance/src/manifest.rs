@@ -1,7 +1,9 @@
-//! The manifests in the workspace and its crates: dependencies, and the parts that enter compilation.
+//! The manifests in the workspace and its crates: dependencies, and the parts that enter
+//! compilation.
 //!
-//! The manifests are read line by line, since the build would otherwise compile a TOML reader once more. Tables are written as
-//! `[section]` with a key per line; a value may go on over lines that do not begin with a key character.
+//! The manifests are read line by line, since the build would otherwise compile a TOML reader once
+//! more. Tables are written as `[section]` with a key per line; a value may go on over lines that
+//! do not begin with a key character.
 
 use std::collections::{BTreeMap, BTreeSet};
 

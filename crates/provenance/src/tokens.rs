@@ -2,7 +2,8 @@
 
 /// The text without comments, and with one space for any white space and comments between tokens.
 ///
-/// Literals stay as they are: a string may hold `//` and line breaks. A text that is not well formed gives some text, too.
+/// Literals stay as they are: a string may hold `//` and line breaks. A text that is not well
+/// formed gives some text, too.
 pub fn significant(text: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(text.len());
     let mut at = 0;

@@ -94,7 +94,8 @@ fn rust(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The fingerprint leaves out files by their names. A module with such a name must be one that only tests compile.
+/// The fingerprint leaves out files by their names. A module with such a name must be one that only
+/// tests compile.
 #[test]
 fn modules_named_tests_are_compiled_for_tests_only() {
     let found = Fingerprint::of(&root(), PROGRAM).expect("the workspace has all files");
@@ -124,7 +125,8 @@ fn modules_named_tests_are_compiled_for_tests_only() {
     assert!(seen > 10);
 }
 
-/// A source's included files must lie below `src`, where they are covered. Documentation may lie elsewhere.
+/// A source's included files must lie below `src`, where they are covered. Documentation may lie
+/// elsewhere.
 #[test]
 fn no_source_includes_a_file_from_elsewhere() {
     let found = Fingerprint::of(&root(), PROGRAM).expect("the workspace has all files");

@@ -1,6 +1,7 @@
 //! The error bridge: every error becomes one of two Python exceptions, and no panic crosses.
 //!
-//! The exceptions are classes in `elanite.errors`, so that they have the same base as all of the package's errors.
+//! The exceptions are classes in `elanite.errors`, so that they have the same base as all of the
+//! package's errors.
 //!
 //! | error | exception |
 //! |---|---|
@@ -76,7 +77,8 @@ pub fn guarded<R: Send>(
     outcome.map_err(|failure| into_python(failure, py))
 }
 
-/// Keeps a panic's message for the exception that will carry it; false if no bridge catches the panic.
+/// Keeps a panic's message for the exception that will carry it; false if no bridge catches the
+/// panic.
 fn keep(info: &PanicHookInfo<'_>) -> bool {
     let payload = info.payload();
     let text = payload.downcast_ref::<&str>().copied();

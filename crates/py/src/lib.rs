@@ -1,8 +1,9 @@
 //! `elanite._core`: the simulator's interface to Python.
 //!
-//! Arguments are texts, results are JSON and columns: Python plans, stores and draws, but never computes. Every
-//! function here is a few lines around another crate; errors and panics cross by one bridge (the module `bridge`).
-//! Points are simulated without the interpreter's lock, so that Python's threads run them in parallel.
+//! Arguments are texts, results are JSON and columns: Python plans, stores and draws, but never
+//! computes. Every function here is a few lines around another crate; errors and panics cross by
+//! one bridge (the module `bridge`). Points are simulated without the interpreter's lock, so that
+//! Python's threads run them in parallel.
 //!
 //! ## The rooms
 //!
@@ -73,7 +74,8 @@ mod _core {
     #[pymodule_export]
     const SOURCES: &str = env!("ELANITE_SOURCES");
 
-    /// `ENGINE` and `SOURCES` for the checkout at a path. Raises `OSError` if its sources cannot be read.
+    /// `ENGINE` and `SOURCES` for the checkout at a path. Raises `OSError` if its sources cannot be
+    /// read.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)] // arguments from Python are owned
     fn fingerprints(root: PathBuf) -> PyResult<(String, String)> {
@@ -99,8 +101,8 @@ mod _core {
         })
     }
 
-    /// The limits that a simulation of a machine file's machine silently keeps to, as JSON: `key`, `value`, `share`,
-    /// `message`.
+    /// The limits that a simulation of a machine file's machine silently keeps to, as JSON: `key`,
+    /// `value`, `share`, `message`.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)]
     fn machine_warnings(
@@ -135,7 +137,8 @@ mod _core {
         })
     }
 
-    /// An experiment's points on a machine: for each the point, the key that identifies it and its parameters.
+    /// An experiment's points on a machine: for each the point, the key that identifies it and its
+    /// parameters.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
     fn plan(
@@ -206,13 +209,15 @@ mod _core {
         records::to_python(py, &simulated)
     }
 
-    /// The tables that every point has: each one's name, and for each column its name, type, unit and description.
+    /// The tables that every point has: each one's name, and for each column its name, type, unit
+    /// and description.
     #[pyfunction]
     fn tables() -> Vec<records::Description> {
         records::descriptions()
     }
 
-    /// The default figure of each benchmark kind: its key, the field on the horizontal axis, and the metrics.
+    /// The default figure of each benchmark kind: its key, the field on the horizontal axis, and
+    /// the metrics.
     #[pyfunction]
     fn plots() -> Vec<(&'static str, &'static str, &'static [&'static str])> {
         let plots = experiment::Benchmark::PLOTS.iter();
@@ -221,7 +226,8 @@ mod _core {
             .collect()
     }
 
-    /// The noise test on this machine, on the calling thread; see `_core.pyi`. Setting `cancel` ends it soon.
+    /// The noise test on this machine, on the calling thread; see `_core.pyi`. Setting `cancel`
+    /// ends it soon.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)]
     fn measure_noise<'py>(
@@ -275,7 +281,8 @@ mod _core {
         records::of_table(py, &calls::wiring(&point))
     }
 
-    /// The mean, and the lower and upper end of the 95% confidence interval, for independent values.
+    /// The mean, and the lower and upper end of the 95% confidence interval, for independent
+    /// values.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)]
     fn interval(values: Vec<f64>) -> (f64, f64, f64) {
@@ -283,7 +290,8 @@ mod _core {
         (interval.mean, interval.low, interval.high)
     }
 
-    /// A quantity as a number: sizes in B, rates in MB/s, times in us; `None` if the text is not a quantity.
+    /// A quantity as a number: sizes in B, rates in MB/s, times in us; `None` if the text is not a
+    /// quantity.
     #[pyfunction]
     fn quantity(text: &str) -> Option<(f64, &'static str)> {
         if let Ok(size) = text.parse::<Bytes>() {
@@ -296,8 +304,8 @@ mod _core {
         }
     }
 
-    /// The mistake in a graph as text: the line, from 1 (`None` if the whole is wrong), and a message; `None` for a
-    /// valid graph.
+    /// The mistake in a graph as text: the line, from 1 (`None` if the whole is wrong), and a
+    /// message; `None` for a valid graph.
     #[pyfunction]
     fn graph_mistake(text: &str) -> Option<(Option<usize>, String)> {
         machine::graph_mistake(text).map(|mistake| (mistake.line, mistake.message))
@@ -314,7 +322,8 @@ mod _core {
             .map(|mistake| (mistake.line, mistake.message))
     }
 
-    /// A job's node numbers, as experiment files write them: a number, or a text as JSON; `None` if it is wrong.
+    /// A job's node numbers, as experiment files write them: a number, or a text as JSON; `None` if
+    /// it is wrong.
     #[pyfunction]
     fn nodes(written: &str) -> Option<Vec<u32>> {
         let nodes: experiment::NodeSet = serde_json::from_str(written).ok()?;

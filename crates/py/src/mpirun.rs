@@ -1,4 +1,5 @@
-//! `MpiRun`: a real MPI program on the simulated cluster, as Python sees it. See the crate `mpirun`.
+//! `MpiRun`: a real MPI program on the simulated cluster, as Python sees it. See the crate
+//! `mpirun`.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -99,14 +100,14 @@ impl MpiRun {
         Ok(to_json(&outcome))
     }
 
-    /// Processes of the ranks that have attached. Like every query to the link, this lets other threads continue
-    /// meanwhile: the simulator may hold the link for a while.
+    /// Processes of the ranks that have attached. Like every query to the link, this lets other
+    /// threads continue meanwhile: the simulator may hold the link for a while.
     fn pids(&self, py: Python<'_>) -> Vec<Option<u32>> {
         py.detach(|| self.run.pids())
     }
 
-    /// Ranks that announced their exit before they had finished, the first one first: how they exit, and the code of
-    /// `MPI_Abort`.
+    /// Ranks that announced their exit before they had finished, the first one first: how they
+    /// exit, and the code of `MPI_Abort`.
     fn left(&self, py: Python<'_>) -> Vec<(u32, &'static str, i32)> {
         let left = py.detach(|| self.run.left()).into_iter();
         left.map(|(rank, how)| match how {
@@ -117,9 +118,9 @@ impl MpiRun {
         .collect()
     }
 
-    /// The run's progress: orders other than looks, messages, and for each rank its process, whether it has its turn,
-    /// the current and the latest call, the number of calls begun, the latest one's stack pointer, the number of clock
-    /// reads, and its local time in picoseconds.
+    /// The run's progress: orders other than looks, messages, and for each rank its process,
+    /// whether it has its turn, the current and the latest call, the number of calls begun, the
+    /// latest one's stack pointer, the number of clock reads, and its local time in picoseconds.
     fn sight(&self, py: Python<'_>) -> (u64, u64, Vec<RankSight>) {
         let sight = py.detach(|| self.run.sight());
         let ranks = sight.ranks.iter().map(|rank| {
@@ -143,8 +144,9 @@ impl MpiRun {
         py.detach(|| self.run.end());
     }
 
-    /// The table of sampled computation with the served run's measurements, the number of executions, and the factor
-    /// from host times to machine times; `None` if computation was not sampled.
+    /// The table of sampled computation with the served run's measurements, the number of
+    /// executions, and the factor from host times to machine times; `None` if computation was not
+    /// sampled.
     fn computed(&self) -> Option<(String, u64, f64)> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         let computed = results.as_ref()?.computed.as_ref()?;

@@ -1,7 +1,7 @@
 //! A run's records as Python dictionaries of columns.
 //!
-//! A table is a dictionary from its column names to their types, by polars' names, and their values. The tables of
-//! points are those in [`workload::table`]; this module makes the others.
+//! A table is a dictionary from its column names to their types, by polars' names, and their
+//! values. The tables of points are those in [`workload::table`]; this module makes the others.
 
 use elan::series::SeriesRow;
 use experiment::calls::RunResults;
@@ -114,8 +114,9 @@ pub fn descriptions() -> Vec<Description> {
     tables.map(|(name, table)| (name, columns(table))).collect()
 }
 
-/// Counts every allocation in the extension module, for each point's peak. Simulated processes allocate and free small
-/// objects all the time, and real programs run 7% faster with this allocator than with glibc's.
+/// Counts every allocation in the extension module, for each point's peak. Simulated processes
+/// allocate and free small objects all the time, and real programs run 7% faster with this
+/// allocator than with glibc's.
 #[global_allocator]
 static ALLOCATOR: memory::CountingAllocator<mimalloc::MiMalloc> =
     memory::CountingAllocator::over(mimalloc::MiMalloc);

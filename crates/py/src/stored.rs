@@ -1,8 +1,8 @@
-//! A store's finished points, checked: their identities from their content, and their digests from their tables'
-//! columns.
+//! A store's finished points, checked: their identities from their content, and their digests from
+//! their tables' columns.
 //!
-//! Many points come in one call, with all their rows for a table one after the other: a point has a few rows in each
-//! table, and a separate call would cost more than its digest.
+//! Many points come in one call, with all their rows for a table one after the other: a point has a
+//! few rows in each table, and a separate call would cost more than its digest.
 
 use std::collections::HashMap;
 
@@ -32,7 +32,8 @@ pub fn identified(manifest: &[u8]) -> Option<PointIdentity> {
     Some((point.key(), parameters, point.series, point.seed))
 }
 
-/// A table column: numbers without gaps as eight bytes each, in this machine's byte order, or any values.
+/// A table column: numbers without gaps as eight bytes each, in this machine's byte order, or any
+/// values.
 #[derive(FromPyObject)]
 pub enum ColumnData {
     /// Numbers; floating-point ones by their bits, and a truth value is 0 or 1.
@@ -89,8 +90,8 @@ impl Values for TypedColumn<'_> {
 /// One table's rows for all points: their number for each point, and the columns in the digest.
 type Rows = (Vec<usize>, HashMap<String, ColumnData>);
 
-/// The points' digests; each point has a base and the numbers of packets, events and picoseconds; `None` for a point
-/// with a missing value in its tables, or one of another type.
+/// The points' digests; each point has a base and the numbers of packets, events and picoseconds;
+/// `None` for a point with a missing value in its tables, or one of another type.
 pub fn digests(
     points: &[(String, u64, u64, u64)],
     tables: &HashMap<String, Rows>,

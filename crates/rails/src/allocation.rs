@@ -1,19 +1,20 @@
 //! # Static rail allocation (coll2003 s2)
 //!
-//! An allocation makes each adapter a transmitter or a receiver for the whole run. It is a binary matrix with a row per
-//! rail and a column for each node: an entry is 1 where the node transmits on the rail (s2.1, figure 1). Node *a*
-//! reaches node *b* if there is a rail on which *a* transmits and *b* receives. All nodes reach each other if no column
-//! contains all ones that another column has. With `r` rails there are at most C(r, r/2) such columns (proposition 1;
-//! this is Sperner's theorem), and the columns with exactly r/2 ones attain this bound.
+//! An allocation makes each adapter a transmitter or a receiver for the whole run. It is a binary
+//! matrix with a row per rail and a column for each node: an entry is 1 where the node transmits on
+//! the rail (s2.1, figure 1). Node *a* reaches node *b* if there is a rail on which *a* transmits
+//! and *b* receives. All nodes reach each other if no column contains all ones that another column
+//! has. With `r` rails there are at most C(r, r/2) such columns (proposition 1; this is Sperner's
+//! theorem), and the columns with exactly r/2 ones attain this bound.
 //!
 //! | allocation | rails of n nodes | nodes of r rails |
 //! |---|---|---|
 //! | [`Allocation::logarithmic`], algorithm 1 | 2 log2 n | 2^(r/2) |
 //! | [`Allocation::optimal`], algorithm 2 | the minimum | C(r, r/2) |
 //!
-//! For a node count between these sizes, an allocation takes the first columns of the next larger matrix. A column is a
-//! word with a bit per rail, so there are at most [`MOST_RAILS`]. The 2^32 nodes that a number can count need 64 rails
-//! with algorithm 1 and 35 rails with algorithm 2.
+//! For a node count between these sizes, an allocation takes the first columns of the next larger
+//! matrix. A column is a word with a bit per rail, so there are at most [`MOST_RAILS`]. The 2^32
+//! nodes that a number can count need 64 rails with algorithm 1 and 35 rails with algorithm 2.
 
 use elan::{NodeId, Rail};
 use itertools::Itertools;
@@ -51,13 +52,13 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    /// Algorithm 1: on each rail of the first half, consecutive groups of 1, 2, 4 ... nodes transmit and receive in
-    /// turn. Each rail in the second half is the inverse of a rail in the first half, so two nodes reach each other in
-    /// both directions.
+    /// Algorithm 1: on each rail of the first half, consecutive groups of 1, 2, 4 ... nodes
+    /// transmit and receive in turn. Each rail in the second half is the inverse of a rail in the
+    /// first half, so two nodes reach each other in both directions.
     ///
-    /// Rails are numbered as the rows in figure 3, in the order in which the algorithm's two loops come to them: on all
-    /// rails in the first half transmitters come first. (The paper's text calls these the rails 2i, and their inverses
-    /// 2i + 1.)
+    /// Rails are numbered as the rows in figure 3, in the order in which the algorithm's two loops
+    /// come to them: on all rails in the first half transmitters come first. (The paper's text
+    /// calls these the rails 2i, and their inverses 2i + 1.)
     pub fn logarithmic(nodes: u32) -> Self {
         let rails = logarithmic_rails(nodes);
         let half = rails / 2;
@@ -81,8 +82,9 @@ impl Allocation {
         Self::with_rails(nodes, optimal_rails(nodes)).expect("they are as many as needed")
     }
 
-    /// Algorithm 2 with a given rail count: each node transmits on half the rails, the next half in the order of the
-    /// paper's recursion, 1 before 0. This is the lexical order of the rails that a node transmits on.
+    /// Algorithm 2 with a given rail count: each node transmits on half the rails, the next half in
+    /// the order of the paper's recursion, 1 before 0. This is the lexical order of the rails that
+    /// a node transmits on.
     ///
     /// # Errors
     /// If the nodes need more rails, or a column has no bits for so many rails.
@@ -110,7 +112,8 @@ impl Allocation {
         has(self.columns[node], rail)
     }
 
-    /// The rails that lead from one node to another, in their order: `from` transmits on them, and `to` receives.
+    /// The rails that lead from one node to another, in their order: `from` transmits on them, and
+    /// `to` receives.
     pub fn rails_between(&self, from: NodeId, to: NodeId) -> impl Iterator<Item = Rail> {
         let between = self.between(from, to);
         Rail::all(self.rails).filter(move |&rail| has(between, rail))
@@ -122,16 +125,17 @@ impl Allocation {
         pairs.all(|(one, other)| self.between(one, other) != 0 && self.between(other, one) != 0)
     }
 
-    /// Two nodes between which only this rail leads from the first to the second, if there are any: the rail's failure
-    /// would separate them. The allocation must come from algorithm 2, where every node transmits on equally many
-    /// rails.
+    /// Two nodes between which only this rail leads from the first to the second, if there are any:
+    /// the rail's failure would separate them. The allocation must come from algorithm 2, where
+    /// every node transmits on equally many rails.
     pub fn parted_without(&self, rail: Rail) -> Option<(NodeId, NodeId)> {
         assert!(rail.get() < self.rails, "there is no rail {rail}");
         let columns = self.columns.iter_enumerated();
         let node: BTreeMap<u64, NodeId> = columns.map(|(node, column)| (*column, node)).collect();
         let senders = self.columns.iter_enumerated();
         let mut senders = senders.filter(|(_, column)| has(**column, rail));
-        // The second node's column has another rail in place of this one; otherwise both columns are equal.
+        // The second node's column has another rail in place of this one; otherwise both columns
+        // are equal.
         senders.find_map(|(from, column)| {
             let mut others = Rail::all(self.rails).filter(|&other| !has(*column, other));
             let to = others.find_map(|other| node.get(&(column ^ bit(rail) | bit(other))));
@@ -144,7 +148,8 @@ impl Allocation {
     }
 }
 
-/// Whether algorithm 2 connects so many nodes with so many rails. Where it does not, no other allocation does.
+/// Whether algorithm 2 connects so many nodes with so many rails. Where it does not, no other
+/// allocation does.
 ///
 /// # Errors
 /// See [`Allocation::with_rails`].
@@ -163,10 +168,11 @@ pub fn check(nodes: u32, rails: u32) -> Result<(), AllocationError> {
     }
 }
 
-/// The most nodes that a static allocation connects with so many rails: C(r, r/2) (proposition 1), or `u64::MAX` where this
-/// number is larger than that.
+/// The most nodes that a static allocation connects with so many rails: C(r, r/2) (proposition 1),
+/// or `u64::MAX` where this number is larger than that.
 pub fn most_nodes(rails: u32) -> u64 {
-    // C(r, k + 1) = C(r, k) (r - k) / (k + 1), without remainder. A row of Pascal's triangle grows up to its middle.
+    // C(r, k + 1) = C(r, k) (r - k) / (k + 1), without remainder. A row of Pascal's triangle grows
+    // up to its middle.
     let step = |nodes: u64, k: u64| {
         let next = u128::from(nodes) * (u128::from(rails) - u128::from(k)) / u128::from(k + 1);
         u64::try_from(next).ok()

@@ -1,9 +1,11 @@
-//! Rails that are picked when a message is generated, before the messages before it have been sent (coll2003 s5.2).
+//! Rails that are picked when a message is generated, before the messages before it have been sent
+//! (coll2003 s5.2).
 //!
-//! A process blocks while it sends, so that its messages wait. Under [`Choice::Generated`] the local-dynamic algorithm
-//! runs when a message is generated, and the status that it reads is as old as the wait by the time when the message is
-//! sent. A message source asks the process's [`Generator`], and hands the rails to [`Process::put_over`]. A message
-//! without rails, and bytes that a failed rail has lost, take rails that the policy picks when they are sent.
+//! A process blocks while it sends, so that its messages wait. Under [`Choice::Generated`] the
+//! local-dynamic algorithm runs when a message is generated, and the status that it reads is as old
+//! as the wait by the time when the message is sent. A message source asks the process's
+//! [`Generator`], and hands the rails to [`Process::put_over`]. A message without rails, and bytes
+//! that a failed rail has lost, take rails that the policy picks when they are sent.
 //!
 //! [`Process::put_over`]: super::Process::put_over
 

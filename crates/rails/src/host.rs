@@ -28,8 +28,8 @@ impl RailAdapter {
         !self.adapter.is_down()
     }
 
-    /// Whether the adapter neither sends nor receives, as far as its own node knows (the `NStatus` of coll2003 s3 and
-    /// s4.1).
+    /// Whether the adapter neither sends nor receives, as far as its own node knows (the `NStatus`
+    /// of coll2003 s3 and s4.1).
     pub fn is_free(&self) -> bool {
         self.is_up()
             && match &self.port {
@@ -81,8 +81,8 @@ impl Host {
         self.rails[rail].is_up()
     }
 
-    /// Whether a rail works and its adapter neither sends nor receives, as far as the node knows: by the adapter's
-    /// status or reservations, depending on the policy's kind.
+    /// Whether a rail works and its adapter neither sends nor receives, as far as the node knows:
+    /// by the adapter's status or reservations, depending on the policy's kind.
     pub fn is_free(&self, rail: Rail) -> bool {
         self.rails[rail].is_free()
     }

@@ -1,8 +1,9 @@
 //! # Which adapter carries a message (coll2003)
 //!
-//! A *rail* is a separate network. A node with several rails has an adapter on each, each behind its own I/O bus, and a
-//! packet leaves on the rail that it entered. A bus moves less when it moves in both directions; all ways to choose a
-//! rail address this (coll2003 s1). They differ in their knowledge:
+//! A *rail* is a separate network. A node with several rails has an adapter on each, each behind
+//! its own I/O bus, and a packet leaves on the rail that it entered. A bus moves less when it moves
+//! in both directions; all ways to choose a rail address this (coll2003 s1). They differ in their
+//! knowledge:
 //!
 //! | policy | a message goes on | the message waits |
 //! |---|---|---|
@@ -12,31 +13,35 @@
 //! | dynamic (s4) | rails that both ends have reserved for it ([`protocol`]) | until there is one |
 //! | hybrid (s4.3) | if it is short, the next free rail, without reservation; else as dynamic | if it is long, as dynamic |
 //!
-//! A policy is one small type, a [`RailPolicy`], and programs [`register`] more of them. This crate holds the policies'
-//! common parts: the [`Process`], which sends messages one at a time, cuts them into stripes if it may use several
-//! rails, and sends again on other rails the bytes that a failed rail has lost; a node's [`Host`]: the rails as the
-//! node's processes see them; and the adapter's own process ([`nic`]), a thread that answers the control messages of
-//! reserving policies. Control messages are packets like all others.
+//! A policy is one small type, a [`RailPolicy`], and programs [`register`] more of them. This crate
+//! holds the policies' common parts: the [`Process`], which sends messages one at a time, cuts them
+//! into stripes if it may use several rails, and sends again on other rails the bytes that a failed
+//! rail has lost; a node's [`Host`]: the rails as the node's processes see them; and the adapter's
+//! own process ([`nic`]), a thread that answers the control messages of reserving policies. Control
+//! messages are packets like all others.
 //!
 //! ## Rules
 //!
-//! * A process blocks while it sends: it takes up its next message when all the previous message's stripes are
-//!   acknowledged.
-//! * Each process has its own turn through the rails, and a node's processes begin at different rails.
-//! * A rail's status is the value that its adapter has written last: under local-dynamic it lags behind
-//!   ([`Config::status_lag`]) and may be one bit ([`Status`]), under the policies that reserve it is the status in the
-//!   [state machine](protocol).
-//! * Local-dynamic picks a message's rails when the message is sent, or earlier, when a generator makes it ([`Choice`],
-//!   [`Generator`]).
-//! * Control messages go from process to adapter by a command across the bus, back by a copied event, and from adapter to
-//!   adapter by a transaction into a queue. The thread processor works `handle` cycles on each.
-//! * A rail may fail and work again ([`elan::Cluster::fail_rail`], [`elan::Cluster::repair_rail`]). While it is down,
-//!   no policy picks it. Lost bytes go again, over the rails that the policy then picks.
-//! * A message is delivered when all its stripes are delivered: each exactly once, even if a rail fails, returns, and
-//!   fails again. This is asserted.
+//! * A process blocks while it sends: it takes up its next message when all the previous message's
+//!   stripes are acknowledged.
+//! * Each process has its own turn through the rails, and a node's processes begin at different
+//!   rails.
+//! * A rail's status is the value that its adapter has written last: under local-dynamic it lags
+//!   behind ([`Config::status_lag`]) and may be one bit ([`Status`]), under the policies that
+//!   reserve it is the status in the [state machine](protocol).
+//! * Local-dynamic picks a message's rails when the message is sent, or earlier, when a generator
+//!   makes it ([`Choice`], [`Generator`]).
+//! * Control messages go from process to adapter by a command across the bus, back by a copied
+//!   event, and from adapter to adapter by a transaction into a queue. The thread processor works
+//!   `handle` cycles on each.
+//! * A rail may fail and work again ([`elan::Cluster::fail_rail`], [`elan::Cluster::repair_rail`]).
+//!   While it is down, no policy picks it. Lost bytes go again, over the rails that the policy then
+//!   picks.
+//! * A message is delivered when all its stripes are delivered: each exactly once, even if a rail
+//!   fails, returns, and fails again. This is asserted.
 //!
-//! Source: coll2003, "Using Multirail Networks in High Performance Clusters". It uses the words rail and network interface
-//! interchangeably.
+//! Source: coll2003, "Using Multirail Networks in High Performance Clusters". It uses the words
+//! rail and network interface interchangeably.
 //!
 //! ## The rooms
 //!
@@ -108,8 +113,8 @@ impl Rails {
     /// If an adapter has no memory left for its thread.
     ///
     /// # Panics
-    /// If the machine has no rail policy, or too few rails for its static policy; the machine file's check excludes
-    /// both.
+    /// If the machine has no rail policy, or too few rails for its static policy; the machine
+    /// file's check excludes both.
     pub fn new(cluster: &Cluster) -> Result<Self, MemoryError> {
         let config = cluster.config().rails.expect("a machine with rails");
         let (nodes, rails) = (cluster.nodes(), cluster.rails());
@@ -138,7 +143,8 @@ impl Rails {
         })
     }
 
-    /// A program's place on all of a node's rails: the same process at each adapter, with a buffer there.
+    /// A program's place on all of a node's rails: the same process at each adapter, with a buffer
+    /// there.
     ///
     /// # Panics
     /// If the adapters do not belong to one node, in rail order.
@@ -149,7 +155,8 @@ impl Rails {
         let all = places.eq(host.rails.iter().map(|rail| rail.adapter.place()));
         assert!(
             all && buffers.len() == adapters.len(),
-            "a program is at all adapters of its node, in the order of the rails, and has a buffer at each"
+            "a program is at all adapters of its node, in the order of the rails, and has a buffer \
+            at each"
         );
         let ports = host.rails.iter().zip(&adapters);
         let arrivals = ports.map(|(rail, adapter)| {
@@ -164,10 +171,12 @@ impl Rails {
         }
     }
 
-    /// A node's process, which sends messages one at a time; `index` distinguishes it from the node's other processes.
+    /// A node's process, which sends messages one at a time; `index` distinguishes it from the
+    /// node's other processes.
     ///
     /// # Panics
-    /// If an adapter has no memory left for its events, or the node has [`nic::MOST_PROCESSES`] already.
+    /// If an adapter has no memory left for its events, or the node has [`nic::MOST_PROCESSES`]
+    /// already.
     pub fn process(&self, node: NodeId, index: u32) -> Process {
         let host = Rc::clone(&self.hosts[node]);
         host.add_process();
@@ -185,8 +194,8 @@ impl Rails {
         Process::new(host, policy, turn)
     }
 
-    /// Asserts that the adapters agree on senders and receivers: for each reserved message both ends are reserved, and
-    /// no adapter for two messages.
+    /// Asserts that the adapters agree on senders and receivers: for each reserved message both
+    /// ends are reserved, and no adapter for two messages.
     ///
     /// # Panics
     /// If an adapter sends to an adapter that receives from another.
@@ -197,7 +206,8 @@ impl Rails {
         }
     }
 
-    /// The count of adapters, on working rails, that are reserved now: 0 when all messages have been delivered.
+    /// The count of adapters, on working rails, that are reserved now: 0 when all messages have
+    /// been delivered.
     pub fn reserved(&self) -> usize {
         let rails = self.hosts.iter().flat_map(|host| &host.rails);
         let ports = rails.filter(|rail| rail.is_up());

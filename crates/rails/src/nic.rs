@@ -1,19 +1,23 @@
 //! # The adapter's process for policies that reserve (coll2003 s4.2)
 //!
-//! A thread on each adapter takes control messages from one queue: its node's processes send them by a command, other
-//! nodes' adapters by a packet. The thread works `handle` cycles on each ("a few hundreds of clock cycles", s5.1), asks
-//! the [state machine](super::protocol) for the answer, and answers: another adapter by a packet into that adapter's
-//! queue, a process by an event with a block that is copied across the bus.
+//! A thread on each adapter takes control messages from one queue: its node's processes send them
+//! by a command, other nodes' adapters by a packet. The thread works `handle` cycles on each ("a
+//! few hundreds of clock cycles", s5.1), asks the [state machine](super::protocol) for the answer,
+//! and answers: another adapter by a packet into that adapter's queue, a process by an event with a
+//! block that is copied across the bus.
 //!
-//! *Failures.* While the rail is down, its adapters continue with their knowledge, and their packets get lost. When the
-//! rail works again, earlier agreements are void, and all adapters are free. Every control message names the return of
-//! the rail after which it was made; those from before the last return are ignored. So are answers that a process no
-//! longer waits for, and reports of earlier messages: receivers wait for another event after a return.
+//! *Failures.* While the rail is down, its adapters continue with their knowledge, and their
+//! packets get lost. When the rail works again, earlier agreements are void, and all adapters are
+//! free. Every control message names the return of the rail after which it was made; those from
+//! before the last return are ignored. So are answers that a process no longer waits for, and
+//! reports of earlier messages: receivers wait for another event after a return.
 //!
-//! The bound of the queue. Each of the n - 1 other adapters has at most one request out, which waits here to be
-//! answered; its last request's ABORT may lie before it. This adapter's one request gets one answer, and later one ACK,
-//! not both at once. Each of the node's [`MOST_PROCESSES`] has at most one request out, one gives back its grant, and
-//! one message is reported. The sum is 2 (n - 1) + 1 + processes + 2; [`SLOTS`] for each adapter and process exceed it.
+//! The bound of the queue. Each of the n - 1 other adapters has at most one request out, which
+//! waits here to be answered; its last request's ABORT may lie before it. This adapter's one
+//! request gets one answer, and later one ACK, not both at once. Each of the node's
+//! [`MOST_PROCESSES`] has at most one request out, one gives back its grant, and one message is
+//! reported. The sum is 2 (n - 1) + 1 + processes + 2; [`SLOTS`] for each adapter and process
+//! exceed it.
 
 use super::protocol::{Control, ControlMessage, ControlPacket, Nic, NicAnswer, NicStatus, Request};
 use elan::Node;
@@ -48,7 +52,8 @@ pub(super) struct Reply {
 #[derive(Clone, Copy)]
 pub(super) struct Grant {
     pub number: u64,
-    /// How often the rail had failed by then, and returned: the grant is useless after another failure.
+    /// How often the rail had failed by then, and returned: the grant is useless after another
+    /// failure.
     pub failures: u32,
 }
 
@@ -61,7 +66,8 @@ fn returns(adapter: &Node) -> u32 {
 struct State {
     nic: Nic,
     returns: u32,
-    /// Requests from the node's processes that have not been answered: their numbers, and where to answer.
+    /// Requests from the node's processes that have not been answered: their numbers, and where to
+    /// answer.
     waiting: Vec<(u64, Rc<Reply>)>,
 }
 
@@ -199,7 +205,8 @@ impl Port {
         let (rail, _) = self.adapter.rail_and_node();
         let there = port(out.to, rail);
         let other = there.nic();
-        // The report of the message's end may be on its way here, and the next message begun there, in any direction.
+        // The report of the message's end may be on its way here, and the next message begun there,
+        // in any direction.
         let incoming = other.incoming();
         assert!(
             incoming.is_none_or(|one| one == out.request || one.node != out.request.node),
@@ -265,8 +272,9 @@ async fn event_or_return(adapter: &Node, event: EventId) {
     .await;
 }
 
-/// Starts a receiver for a process, which reports every message that arrives there to the adapter's process. Returns
-/// the event that such a message's last packet names; after a return of the rail, there is a new one.
+/// Starts a receiver for a process, which reports every message that arrives there to the adapter's
+/// process. Returns the event that such a message's last packet names; after a return of the rail,
+/// there is a new one.
 pub(super) fn report_arrivals(port: &Rc<Port>, adapter: &Node) -> Rc<Cell<EventId>> {
     let event = Rc::new(Cell::new(adapter.event(1)));
     let (port, adapter, known) = (Rc::clone(port), adapter.clone(), Rc::clone(&event));
@@ -306,8 +314,8 @@ const CODES: [Option<Control>; 8] = [
 const KIND: u64 = 0xff;
 const RETURNS: u32 = 40;
 
-/// A control message in words: returns of the rail so far, its kind and the other end; the request's node with the
-/// counter; and its number.
+/// A control message in words: returns of the rail so far, its kind and the other end; the
+/// request's node with the counter; and its number.
 fn words(message: ControlMessage, returns: u32) -> [u64; INSERTED] {
     let (code, other, counter) = match message {
         ControlMessage::LocalRts { to, .. } => (0, to.get(), 0),

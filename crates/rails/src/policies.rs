@@ -68,7 +68,8 @@ impl RailPolicy for Static {
     }
 }
 
-/// The baseline: each process takes the rails in turn, independent of their adapters' activity (coll2003 s5.2).
+/// The baseline: each process takes the rails in turn, independent of their adapters' activity
+/// (coll2003 s5.2).
 pub const BASIC: Kind = Kind {
     name: "basic",
     about: "The rails take turns.",
@@ -89,10 +90,11 @@ impl RailPolicy for Basic {
 
 /// Rails that neither send nor receive at the sender (coll2003 s3, algorithm 3).
 ///
-/// The algorithm makes no reservations: it reads the rails' status and sends. The adapters update the status, so that a
-/// process sees a message some time after it has begun ([`Config::status_lag`](crate::Config::status_lag)). Processes
-/// that look within this time may send on the same rail. A message's rails may have been picked when the message was
-/// generated ([`crate::Generator`]).
+/// The algorithm makes no reservations: it reads the rails' status and sends. The adapters update
+/// the status, so that a process sees a message some time after it has begun
+/// ([`Config::status_lag`](crate::Config::status_lag)). Processes that look within this time may
+/// send on the same rail. A message's rails may have been picked when the message was generated
+/// ([`crate::Generator`]).
 pub const LOCAL_DYNAMIC: Kind = Kind {
     name: "local-dynamic",
     about: "Rails that are free at the sender.",
@@ -130,9 +132,9 @@ impl RailPolicy for LocalDynamic {
 
 /// Rails that both ends have reserved (coll2003 s4.1, algorithm 4).
 ///
-/// The process asks for a way on every rail that is free at its node, and waits until all adapters have answered. It
-/// takes as many granted rails as the striping ratio allows, and gives the others back. If no rail is granted, the
-/// process begins again immediately.
+/// The process asks for a way on every rail that is free at its node, and waits until all adapters
+/// have answered. It takes as many granted rails as the striping ratio allows, and gives the others
+/// back. If no rail is granted, the process begins again immediately.
 pub const DYNAMIC: Kind = Kind {
     name: "dynamic",
     about: "Rails that are reserved at both ends.",
@@ -176,12 +178,13 @@ impl RailPolicy for Dynamic {
 /// Short messages take a free rail, long ones follow dynamic allocation (coll2003 s4.3, algorithm
 /// 7).
 ///
-/// A short message takes one rail, the next in turn among the free rails, without a reservation. The algorithm leaves
-/// open the case that no rail is free. Since the process "uses the basic algorithm" for short messages (s6.6), it then
-/// takes the next in turn among all rails.
+/// A short message takes one rail, the next in turn among the free rails, without a reservation.
+/// The algorithm leaves open the case that no rail is free. Since the process "uses the basic
+/// algorithm" for short messages (s6.6), it then takes the next in turn among all rails.
 pub const HYBRID: Kind = Kind {
     name: "hybrid",
-    about: "Short messages take rails that are free at the sender, long messages rails that are reserved at both ends.",
+    about: "Short messages take rails that are free at the sender, long messages rails that are \
+        reserved at both ends.",
     knows: Knowledge::Reservations,
     short: Candidates::FreeFirst,
     long: Candidates::FreeAtBothEnds,

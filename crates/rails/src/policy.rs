@@ -1,10 +1,11 @@
 //! # Rail policies: how a process picks a message's rails
 //!
-//! Each process has a [`RailPolicy`] and asks it before each message. The policy sees the message and the node's rails
-//! ([`Host`]), and returns the rails that the message takes, each with a hold ([`RailPick`]). [`policies`](crate::policies)
-//! has the shipped ones. A program [registers](crate::register) its own policies; machine files then have their names
-//! in `rails.policy`. The name is part of a point's identity; the code behind it is part of the engine that the store
-//! notes.
+//! Each process has a [`RailPolicy`] and asks it before each message. The policy sees the message
+//! and the node's rails ([`Host`]), and returns the rails that the message takes, each with a hold
+//! ([`RailPick`]). [`policies`](crate::policies) has the shipped ones. A program
+//! [registers](crate::register) its own policies; machine files then have their names in
+//! `rails.policy`. The name is part of a point's identity; the code behind it is part of the engine
+//! that the store notes.
 //!
 //! Tports, where the receiver picks the rails, use the [`Candidates`](crate::Candidates) of a
 //! [`Kind`] instead.
@@ -26,14 +27,15 @@ pub type PickFuture<'a> = Pin<Box<dyn Future<Output = Result<Vec<RailPick>, DmaE
 
 /// The rule by which one process picks its messages' rails.
 pub trait RailPolicy {
-    /// Picks the next message's rails: at least one that works, no rail twice. The message is striped over them in this
-    /// order. A policy may wait until there are some ([`Host::wait_for_free`]).
+    /// Picks the next message's rails: at least one that works, no rail twice. The message is
+    /// striped over them in this order. A policy may wait until there are some
+    /// ([`Host::wait_for_free`]).
     ///
     /// It fails if no rail to the destination works ([`Host::no_rail`]).
     fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> PickFuture<'a>;
 
-    /// Picks those rails that a [`Generator`](crate::Generator) picked for the message, as far as they work; by default
-    /// the result is empty, so that [`pick`](Self::pick) follows.
+    /// Picks those rails that a [`Generator`](crate::Generator) picked for the message, as far as
+    /// they work; by default the result is empty, so that [`pick`](Self::pick) follows.
     fn accept(&mut self, _generated: Vec<Rail>, _host: &Host) -> Vec<RailPick> {
         Vec::new()
     }
@@ -92,8 +94,8 @@ pub struct Policy {
     pub make: PolicyFactory,
 }
 
-/// The count of rails that a message is striped over: the striping ratio times the rails, but at least one, and at most
-/// one per message byte (coll2003 s3).
+/// The count of rails that a message is striped over: the striping ratio times the rails, but at
+/// least one, and at most one per message byte (coll2003 s3).
 pub fn stripes(config: &Config, rails: usize, size: Bytes) -> usize {
     let wanted = (config.striping * rails as f64).round() as usize;
     let bytes = usize::try_from(size.as_u64()).unwrap_or(usize::MAX);

@@ -26,7 +26,8 @@ pub struct Attachment {
     pub(super) adapters: TiVec<Rail, Node>,
     /// The process's buffer at each adapter.
     pub(super) buffers: TiVec<Rail, Region>,
-    /// Where the policy reserves: the event at each adapter that occurs when a message has arrived there.
+    /// Where the policy reserves: the event at each adapter that occurs when a message has arrived
+    /// there.
     pub(super) arrivals: TiVec<Rail, Option<Rc<Cell<EventId>>>>,
 }
 
@@ -70,13 +71,15 @@ impl Process {
         Process { host, policy, turn }
     }
 
-    /// Picks rails for messages when they are generated; `None` if the policy picks them when they are sent.
+    /// Picks rails for messages when they are generated; `None` if the policy picks them when they
+    /// are sent.
     pub fn generator(&self) -> Option<Generator> {
         Generator::new(&self.host, &self.turn)
     }
 
-    /// Writes a message from the start of the node's buffers to the start of another node's, and waits until the whole
-    /// message is acknowledged. Bytes that a failed rail has not carried go over other rails.
+    /// Writes a message from the start of the node's buffers to the start of another node's, and
+    /// waits until the whole message is acknowledged. Bytes that a failed rail has not carried go
+    /// over other rails.
     ///
     /// # Errors
     /// If no rail is left between the two nodes, or a buffer is not as long as the message.
@@ -93,8 +96,8 @@ impl Process {
         self.put_over(Vec::new(), (from, to), size, meter).await
     }
 
-    /// As [`put`](Self::put) between two places, over rails that the process's [`Generator`] has picked for the
-    /// message, as far as they work.
+    /// As [`put`](Self::put) between two places, over rails that the process's [`Generator`] has
+    /// picked for the message, as far as they work.
     ///
     /// # Errors
     /// As [`put`](Self::put).
@@ -133,7 +136,8 @@ impl Process {
                     Err(error) => failed = failed.or(Some(error)),
                 }
             }
-            // The message fails only when all its stripes are over: until then they hold their rails.
+            // The message fails only when all its stripes are over: until then they hold their
+            // rails.
             if let Some(error) = failed {
                 return Err(error);
             }
@@ -179,9 +183,9 @@ impl Process {
         sent.collect()
     }
 
-    /// Waits until another stripe has ended; `None` if all have. The stripe's rail is free immediately. Where both ends
-    /// were reserved, the receiver's report frees them, or the sender if the stripe has failed and there will be no
-    /// report.
+    /// Waits until another stripe has ended; `None` if all have. The stripe's rail is free
+    /// immediately. Where both ends were reserved, the receiver's report frees them, or the sender
+    /// if the stripe has failed and there will be no report.
     async fn next(&self, sent: &mut [SentStripe]) -> Option<(Stripe, Result<(), DmaError>)> {
         poll_fn(|context| {
             let mut waits = false;

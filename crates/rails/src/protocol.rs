@@ -1,28 +1,33 @@
 //! # Dynamic rail allocation: an adapter's state machine (coll2003 s4.2, algorithms 5 and 6, tables 1 and 2)
 //!
-//! A process asks its adapter for a way to another node (local RTS); the adapter asks that node's adapter on the same rail
-//! (remote RTS), which reserves itself and grants (CTS) or refuses (NACK). The process sends its message or gives the way
-//! back (ABORT); the receiver reports the message's end (ACK). While reserved, an adapter sends or receives, never both.
+//! A process asks its adapter for a way to another node (local RTS); the adapter asks that node's
+//! adapter on the same rail (remote RTS), which reserves itself and grants (CTS) or refuses (NACK).
+//! The process sends its message or gives the way back (ABORT); the receiver reports the message's
+//! end (ACK). While reserved, an adapter sends or receives, never both.
 //!
-//! [`Nic`] is one adapter's part: it takes a [`ControlMessage`] and immediately returns the answers. It has no clock,
-//! never waits and never allocates. Every RTS is answered immediately, by CTS or NACK: there is no deadlock. Two
-//! adapters may refuse each other because both are reserved, and try again for ever. Priorities avoid this *livelock*:
-//! an RTS carries the requester's counter; when two requests meet, the one with the higher (counter, node) proceeds.
+//! [`Nic`] is one adapter's part: it takes a [`ControlMessage`] and immediately returns the
+//! answers. It has no clock, never waits and never allocates. Every RTS is answered immediately, by
+//! CTS or NACK: there is no deadlock. Two adapters may refuse each other because both are reserved,
+//! and try again for ever. Priorities avoid this *livelock*: an RTS carries the requester's
+//! counter; when two requests meet, the one with the higher (counter, node) proceeds.
 //!
 //! ## A process's duties to its adapter
 //!
-//! * The process numbers its requests; no two requests from a node on a rail have the same number. A retry is a new
-//!   request.
-//! * The process answers *every* local CTS, by its message or by ABORT, even a CTS that comes after the process has given up.
-//! * Until the process sends, it may give up at any time, by ABORT. It ignores a NACK that comes later.
+//! * The process numbers its requests; no two requests from a node on a rail have the same number.
+//!   A retry is a new request.
+//! * The process answers *every* local CTS, by its message or by ABORT, even a CTS that comes after
+//!   the process has given up.
+//! * Until the process sends, it may give up at any time, by ABORT. It ignores a NACK that comes
+//!   later.
 //! * Where the message arrives, a local ACK for its request reports the message, once.
 //!
 //! ## Crossing messages
 //!
-//! One request's messages are a chain: RTS; then CTS or NACK; after a CTS, data or ABORT; after data, ACK. The receiver
-//! of each message sends the next, so no two packets of a request are ever under way at the same time. Hence the
-//! network may order packets freely, also packets between the same two adapters; `tests/protocol` explores both orders.
-//! Different requests' packets do cross. The request's identity, node and number, distinguishes them:
+//! One request's messages are a chain: RTS; then CTS or NACK; after a CTS, data or ABORT; after
+//! data, ACK. The receiver of each message sends the next, so no two packets of a request are ever
+//! under way at the same time. Hence the network may order packets freely, also packets between the
+//! same two adapters; `tests/protocol` explores both orders. Different requests' packets do cross.
+//! The request's identity, node and number, distinguishes them:
 //!
 //! | message | for another request than the one in hand | then |
 //! |---|---|---|
@@ -31,32 +36,36 @@
 //! | NACK | the same | the same |
 //! | ABORT, ACK, local ACK | never: they end a reservation, and only they end it | an assertion |
 //!
-//! A late CTS is a reservation at the other end, which holds until it is used or aborted. The adapter offers the
-//! reservation to the process (if the adapter is free) or aborts the reservation itself.
+//! A late CTS is a reservation at the other end, which holds until it is used or aborted. The
+//! adapter offers the reservation to the process (if the adapter is free) or aborts the reservation
+//! itself.
 //!
 //! ## Granted requests
 //!
-//! A request's rank is (counter, node), with the counter that its RTS carries, for as long as the request is out. Both
-//! ends judge by these ranks. s4.2: "the priorities of the remote NIC (incoming request) and the local NIC (outgoing
-//! request) are compared". One may read algorithm 6 to compare the adapter's present counter instead. That livelocks,
-//! with three adapters in step (`judging_by_the_present_counter_livelocks`).
+//! A request's rank is (counter, node), with the counter that its RTS carries, for as long as the
+//! request is out. Both ends judge by these ranks. s4.2: "the priorities of the remote NIC
+//! (incoming request) and the local NIC (outgoing request) are compared". One may read algorithm 6
+//! to compare the adapter's present counter instead. That livelocks, with three adapters in step
+//! (`judging_by_the_present_counter_livelocks`).
 //!
-//! *Some grants are used,* if processes use their grants. An adapter gives a grant back only if it has yielded to a
-//! higher-ranked request, which is thereby granted. Ranks rise along this chain, so the chain ends, and it ends at a
-//! grant that is used.
+//! *Some grants are used,* if processes use their grants. An adapter gives a grant back only if it
+//! has yielded to a higher-ranked request, which is thereby granted. Ranks rise along this chain,
+//! so the chain ends, and it ends at a grant that is used.
 //!
-//! *In rounds, some requests are granted.* Let all requests in a round be out at once. A refused request has met a
-//! higher-ranked one, which is then judged at its own destination. Ranks rise along this chain, too, so the chain ends
-//! at a grant or at an adapter that is in use. For other overlaps there is no such proof: a wave of refusals could run
-//! round a circle while all counters fall. No such wave was found: in 160,000 random networks, a request was granted
-//! within 2.85 round trips whenever no message was being sent.
+//! *In rounds, some requests are granted.* Let all requests in a round be out at once. A refused
+//! request has met a higher-ranked one, which is then judged at its own destination. Ranks rise
+//! along this chain, too, so the chain ends at a grant or at an adapter that is in use. For other
+//! overlaps there is no such proof: a wave of refusals could run round a circle while all counters
+//! fall. No such wave was found: in 160,000 random networks, a request was granted within 2.85
+//! round trips whenever no message was being sent.
 //!
-//! *Some requests may never be granted.* The procedure avoids livelock, not starvation: an adapter pays a point for
-//! refusing a request even if its own request is then refused, and every other adapter in an even circle that works in
-//! step can wait for ever (`in_step_an_even_circle_starves_every_other_adapter`). Delays that vary make circles fair.
+//! *Some requests may never be granted.* The procedure avoids livelock, not starvation: an adapter
+//! pays a point for refusing a request even if its own request is then refused, and every other
+//! adapter in an even circle that works in step can wait for ever
+//! (`in_step_an_even_circle_starves_every_other_adapter`). Delays that vary make circles fair.
 //!
-//! There are no units, as there is no time here. [`tables`] holds the paper's tables, and decides the cases that the
-//! paper leaves open.
+//! There are no units, as there is no time here. [`tables`] holds the paper's tables, and decides
+//! the cases that the paper leaves open.
 
 pub mod tables;
 
@@ -260,7 +269,8 @@ pub struct Outgoing {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nic {
     node: NodeId,
-    /// Whether requests that meet are compared (algorithm 6). Otherwise the remote request is refused.
+    /// Whether requests that meet are compared (algorithm 6). Otherwise the remote request is
+    /// refused.
     avoidance: bool,
     status: NicStatus,
     /// The priority of the adapter's next request (algorithm 5: from zero).
@@ -272,8 +282,8 @@ pub struct Nic {
 }
 
 impl Nic {
-    /// A node's adapter, free. `avoidance` is the livelock avoidance procedure; without it, requests that meet refuse
-    /// each other.
+    /// A node's adapter, free. `avoidance` is the livelock avoidance procedure; without it,
+    /// requests that meet refuse each other.
     pub fn new(node: NodeId, avoidance: bool) -> Self {
         Self {
             node,
@@ -295,8 +305,8 @@ impl Nic {
         self.status
     }
 
-    /// The priority of the adapter's next request: it falls by one when the adapter refuses a request for its own, and
-    /// rises by one when the adapter yields.
+    /// The priority of the adapter's next request: it falls by one when the adapter refuses a
+    /// request for its own, and rises by one when the adapter yields.
     pub fn counter(&self) -> i32 {
         self.counter
     }
@@ -366,7 +376,8 @@ impl Nic {
             };
             (peer, packet)
         });
-        // Reservations follow from the status: a reservation begins with its status, and ends with it.
+        // Reservations follow from the status: a reservation begins with its status, and ends with
+        // it.
         self.outgoing = match next {
             NicStatus::Free | NicStatus::Receiving => None,
             _ => self.outgoing.or(Some(Outgoing {
@@ -392,8 +403,8 @@ impl Nic {
         self.outgoing.is_some_and(|own| own.request == request)
     }
 
-    /// Algorithm 6: whether the adapter's own request goes before the request of `message`, which it meets. Both are
-    /// judged by the counters that their packets carry.
+    /// Algorithm 6: whether the adapter's own request goes before the request of `message`, which
+    /// it meets. Both are judged by the counters that their packets carry.
     fn local_wins(&self, message: ControlMessage) -> bool {
         let ControlMessage::Remote { from, packet } = message else {
             unreachable!("requests meet by a remote RTS")

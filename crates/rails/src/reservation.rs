@@ -1,5 +1,5 @@
-//! A process's reservations: it asks for ways on some rails, and waits until all adapters have answered (coll2003
-//! s4.1).
+//! A process's reservations: it asks for ways on some rails, and waits until all adapters have
+//! answered (coll2003 s4.1).
 //!
 //! A rail that fails before all have answered counts as a refusal.
 

@@ -7,7 +7,8 @@ use std::rc::Rc;
 /// A process's turn, for its generator and its policy.
 pub type SharedTurn = Rc<RefCell<Turn>>;
 
-/// The next rail: "the first free NIC just past the last one allocated in the previous transaction" (coll2003 s3).
+/// The next rail: "the first free NIC just past the last one allocated in the previous transaction"
+/// (coll2003 s3).
 #[derive(Clone, Copy, Debug)]
 pub struct Turn(Rail);
 

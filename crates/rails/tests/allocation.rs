@@ -9,9 +9,10 @@ const FIGURE_3: [&str; 6] = [
     "10101010", "11001100", "11110000", "01010101", "00110011", "00001111",
 ];
 
-/// Figure 4: 6 rails and 20 nodes using algorithm 2. Our copy of the paper shows 19 columns, though its caption has 20.
-/// They are the algorithm's first 19, in its order; among all columns with three ones a single one is missing
-/// (`nineteen_columns_leave_one`), and that is the algorithm's last. So the last column was lost.
+/// Figure 4: 6 rails and 20 nodes using algorithm 2. Our copy of the paper shows 19 columns, though
+/// its caption has 20. They are the algorithm's first 19, in its order; among all columns with
+/// three ones a single one is missing (`nineteen_columns_leave_one`), and that is the algorithm's
+/// last. So the last column was lost.
 const FIGURE_4: [&str; 6] = [
     "1111111111000000000",
     "1111000000111111000",
@@ -126,8 +127,8 @@ fn algorithm_1_reaches_a_power_of_two() {
     }
 }
 
-/// No set of columns is larger than the bound. The search goes through all connected sets; there are as many of them as
-/// antichains (Dedekind's numbers).
+/// No set of columns is larger than the bound. The search goes through all connected sets; there
+/// are as many of them as antichains (Dedekind's numbers).
 #[test]
 fn nothing_connects_more_nodes() {
     for rails in 0..=6 {
@@ -147,8 +148,8 @@ fn nothing_connects_more_nodes() {
     }
 }
 
-/// The size of the largest column set in `free` with columns that may all stand beside each other, and the number of
-/// such sets.
+/// The size of the largest column set in `free` with columns that may all stand beside each other,
+/// and the number of such sets.
 fn largest(mut free: u64, reach: &[u64]) -> (u32, u64) {
     let (mut most, mut sets) = (0, 1);
     while free != 0 {
@@ -181,7 +182,8 @@ fn any_allocation() -> impl Strategy<Value = Allocation> {
     })
 }
 
-/// The nodes that a rail's failure parts, against the definition: two nodes with no other rail between them.
+/// The nodes that a rail's failure parts, against the definition: two nodes with no other rail
+/// between them.
 #[test]
 fn a_rail_without_which_two_are_parted() {
     let mut parted = [0, 0];
@@ -207,7 +209,8 @@ fn a_rail_without_which_two_are_parted() {
 }
 
 proptest! {
-    /// Every node reaches every other on a rail on which it transmits and the other receives, in every allocation.
+    /// Every node reaches every other on a rail on which it transmits and the other receives, in
+    /// every allocation.
     #[test]
     fn every_node_reaches_every_other(allocation in any_allocation(), ends in any::<(u32, u32)>()) {
         prop_assert!(allocation.is_connected());

@@ -1,7 +1,8 @@
 //! The time for a program's own computation.
 //!
-//! Computation is the calling thread's work between its calls. Its processor time on this host includes kernel time for
-//! it, as for a page's first touch, and excludes children and other threads.
+//! Computation is the calling thread's work between its calls. Its processor time on this host
+//! includes kernel time for it, as for a page's first touch, and excludes children and other
+//! threads.
 
 use crate::regions::Site;
 use crate::session::Session;
@@ -9,9 +10,9 @@ use crate::system;
 use crate::thread::{self, ThreadState};
 use link::Compute;
 
-/// Brings local time up to date for a program that reads it. Adds this thread's computation since the last reading,
-/// where the run measures computation, and the time that its calls have occupied the simulated processor. Adds no time
-/// within an MPI call: the model has the library's own time.
+/// Brings local time up to date for a program that reads it. Adds this thread's computation since
+/// the last reading, where the run measures computation, and the time that its calls have occupied
+/// the simulated processor. Adds no time within an MPI call: the model has the library's own time.
 #[inline]
 pub fn settle(session: &Session) {
     let thread = thread::current();

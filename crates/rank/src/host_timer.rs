@@ -1,8 +1,9 @@
-//! A host timer that sends this thread a signal: for the simulator's own looks, in real time or processor time.
+//! A host timer that sends this thread a signal: for the simulator's own looks, in real time or
+//! processor time.
 //!
-//! The C library's timer functions are defined in this library, too, for the program's timers in simulated time. They
-//! bring local time up to date, which may give the turn away; a look in a signal handler must not. So these timers are
-//! set by the kernel's own calls.
+//! The C library's timer functions are defined in this library, too, for the program's timers in
+//! simulated time. They bring local time up to date, which may give the turn away; a look in a
+//! signal handler must not. So these timers are set by the kernel's own calls.
 
 #![allow(unsafe_code)] // kernel calls
 
@@ -25,7 +26,8 @@ impl HostTimer {
         }
     }
 
-    /// Makes the timer: it will send this thread a signal with a value. Returns whether the host has made it.
+    /// Makes the timer: it will send this thread a signal with a value. Returns whether the host
+    /// has made it.
     pub fn make(&self, clock: clockid_t, signal: c_int, value: *mut c_void) -> bool {
         let mut number: c_int = 0;
         // SAFETY: zeros are a valid event; the kernel reads it, and fills the number in.
@@ -49,8 +51,8 @@ impl HostTimer {
         self.number.load(Ordering::Relaxed) > 0
     }
 
-    /// Rings after this many nanoseconds, 0 for never, and then again after each period, 0 for once. Has no effect
-    /// before the timer is made.
+    /// Rings after this many nanoseconds, 0 for never, and then again after each period, 0 for
+    /// once. Has no effect before the timer is made.
     pub fn arm(&self, first: u64, period: u64) {
         let number = self.number.load(Ordering::Relaxed) - 1;
         if number < 0 {

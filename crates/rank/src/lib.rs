@@ -1,8 +1,8 @@
 //! # A process as a rank on a simulated machine
 //!
-//! All that stands between a program and the world shares one [`session`] with the simulator: it gives orders, and
-//! gives the turn away to wait. Before the MPI library opens the simulated network, and in the process's children,
-//! there is no session.
+//! All that stands between a program and the world shares one [`session`] with the simulator: it
+//! gives orders, and gives the turn away to wait. Before the MPI library opens the simulated
+//! network, and in the process's children, there is no session.
 //!
 //! ## The rooms
 //!
@@ -22,7 +22,8 @@
 //! A wait:
 //!
 //! 1. `session/turn.rs`: the rank writes its orders, and gives its turn away.
-//! 2. `session.rs`: reports go to the engine that the session began with ([`session::ReportReceiver`]).
+//! 2. `session.rs`: reports go to the engine that the session began with
+//!    ([`session::ReportReceiver`]).
 //! 3. `library.rs`: reports on operations of our own libraries go to these.
 
 pub mod compute;

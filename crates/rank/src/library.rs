@@ -1,8 +1,9 @@
-//! Elanite's own libraries that share the session with the MPI library, as the progress engine calls them.
+//! Elanite's own libraries that share the session with the MPI library, as the progress engine
+//! calls them.
 //!
-//! OpenSHMEM, Elanlib and Elan3lib give their own orders, with the bit [`OWN`] in their numbers. Reports on these go to
-//! the functions that the libraries [name](serve) before their first order. All are called under the session's lock,
-//! and must not order anything.
+//! OpenSHMEM, Elanlib and Elan3lib give their own orders, with the bit [`OWN`] in their numbers.
+//! Reports on these go to the functions that the libraries [name](serve) before their first order.
+//! All are called under the session's lock, and must not order anything.
 
 use crate::memory::Span;
 use link::{Complaint, Delivery, OperationEnd, PayloadPart};
@@ -24,7 +25,8 @@ pub struct LibraryFunctions {
     pub combine: fn(Vec<u8>) -> Vec<u8>,
     /// A number has come with a put.
     pub noticed: fn(u64),
-    /// Memory with this length at a place in an address space, if others may read it or, if so, write to it.
+    /// Memory with this length at a place in an address space, if others may read it or, if so,
+    /// write to it.
     pub reach: fn(u64, u64, u64, bool) -> Option<Span>,
 }
 

@@ -1,9 +1,10 @@
-//! Program memory that the provider was requested to read or to fill. Only this module turns the program's addresses
-//! into bytes.
+//! Program memory that the provider was requested to read or to fill. Only this module turns the
+//! program's addresses into bytes.
 //!
-//! libfabric's rule is that such memory is valid, and the program leaves it alone, from the call that names it until
-//! the program has read the completion. The progress engine forgets an operation's memory when the operation ends, and
-//! memory that others may reach when its registration is closed.
+//! libfabric's rule is that such memory is valid, and the program leaves it alone, from the call
+//! that names it until the program has read the completion. The progress engine forgets an
+//! operation's memory when the operation ends, and memory that others may reach when its
+//! registration is closed.
 
 #![allow(unsafe_code)] // bytes at addresses that the program gave
 
@@ -30,8 +31,8 @@ impl Span {
     /// Names a piece in the program's memory.
     ///
     /// # Safety
-    /// The memory must follow libfabric's rule for as long as this value or a copy of it is used. It must be writable
-    /// if it is given to be filled.
+    /// The memory must follow libfabric's rule for as long as this value or a copy of it is used.
+    /// It must be writable if it is given to be filled.
     pub unsafe fn new(pointer: *const u8, length: usize) -> Span {
         Span {
             address: pointer.expose_provenance(),
@@ -60,8 +61,8 @@ impl Span {
             return;
         }
         let pointer = std::ptr::with_exposed_provenance_mut::<u8>(self.address);
-        // SAFETY: the contract of `new`; the bytes come from the link's memory or from our own, never from the
-        // program's.
+        // SAFETY: the contract of `new`; the bytes come from the link's memory or from our own,
+        // never from the program's.
         unsafe {
             pointer
                 .add(at)

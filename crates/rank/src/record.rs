@@ -18,7 +18,8 @@ pub fn ended(session: &Session, thread: &ThreadState, call: u32) {
     }
 }
 
-/// The rank is about to leave the simulation. Usually it is within a call, which then ends here for the simulator.
+/// The rank is about to leave the simulation. Usually it is within a call, which then ends here for
+/// the simulator.
 pub fn concluded(session: &Session) {
     let thread = thread::current();
     if thread.depth.get() > 0 {

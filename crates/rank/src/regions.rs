@@ -1,8 +1,9 @@
 //! Sampled computation: the program's regions in this process, and their execution times.
 //!
-//! A region is the program between two sites, or a part of it that `MPI_Pcontrol` has named. The plan ([`link::plan`])
-//! has the execution times. An execution that it lacks takes this host's processor time, less the measurement's, which the
-//! simulator gets for the table with the next call record.
+//! A region is the program between two sites, or a part of it that `MPI_Pcontrol` has named. The
+//! plan ([`link::plan`]) has the execution times. An execution that it lacks takes this host's
+//! processor time, less the measurement's, which the simulator gets for the table with the next
+//! call record.
 
 use crate::site;
 use crate::system;
@@ -64,8 +65,8 @@ struct State {
     regions: Vec<Region>,
     /// The measurement's own part in an execution, in nanoseconds.
     overhead: u64,
-    /// Executions that the host has measured, and the simulator has not got: the region, its name at the first time,
-    /// nanoseconds.
+    /// Executions that the host has measured, and the simulator has not got: the region, its name
+    /// at the first time, nanoseconds.
     measured: Vec<(usize, Option<String>, u64)>,
 }
 
@@ -87,8 +88,9 @@ impl Regions {
         }))
     }
 
-    /// The program has come from one site to another one in `host` nanoseconds on this host. Returns the simulated time
-    /// in picoseconds. A signal handler that interrupts this function adds no computation.
+    /// The program has come from one site to another one in `host` nanoseconds on this host.
+    /// Returns the simulated time in picoseconds. A signal handler that interrupts this function
+    /// adds no computation.
     pub fn execute(&self, from: Site, to: Site, host: u64, factor: f64) -> u64 {
         let Ok(mut state) = self.0.try_lock() else {
             return 0;

@@ -1,17 +1,19 @@
 //! Whether the program repeats itself, so that it makes the same calls for ever unless others act.
 //!
-//! The simulator asks this only while no rank has had a pending message for some time ([`link::Simulator::observe`]),
-//! so that the program has no cost otherwise. At each MPI call the program's *state* is then taken: the registers that
-//! calls preserve, the stack above the call, the program's static variables, and the words that its gets and atomics
-//! have brought since the last call. A program that has only known states, and gets the same answers, makes the same
-//! calls again. A loop that counts its rounds is in a new state in each, and may end by itself; so is any program that
-//! continues with other work.
+//! The simulator asks this only while no rank has had a pending message for some time
+//! ([`link::Simulator::observe`]), so that the program has no cost otherwise. At each MPI call the
+//! program's *state* is then taken: the registers that calls preserve, the stack above the call,
+//! the program's static variables, and the words that its gets and atomics have brought since the
+//! last call. A program that has only known states, and gets the same answers, makes the same calls
+//! again. A loop that counts its rounds is in a new state in each, and may end by itself; so is any
+//! program that continues with other work.
 //!
-//! *Limits.* Variables on the heap are not compared, since the MPI library and this one change theirs at each look. A
-//! loop that counts there, and nowhere else, looks like one that does not count. States are unknown, and count as new,
-//! in calls that do not come from the program itself (an interpreter's modules, plugins), on other stacks than the
-//! first thread's, in programs with more than [`MOST`] bytes in stack and variables, and on processors with registers
-//! unknown to this module.
+//! *Limits.* Variables on the heap are not compared, since the MPI library and this one change
+//! theirs at each look. A loop that counts there, and nowhere else, looks like one that does not
+//! count. States are unknown, and count as new, in calls that do not come from the program itself
+//! (an interpreter's modules, plugins), on other stacks than the first thread's, in programs with
+//! more than [`MOST`] bytes in stack and variables, and on processors with registers unknown to
+//! this module.
 
 #![allow(unsafe_code)] // the bytes in the program's stack and variables
 
@@ -25,7 +27,8 @@ const MOST: usize = 16 << 20;
 /// How many states are remembered: a loop with more calls counts as new in each.
 const STATES: usize = 64;
 
-/// Where a call has come from: the stack pointer in the entry point, and the registers that calls preserve.
+/// Where a call has come from: the stack pointer in the entry point, and the registers that calls
+/// preserve.
 #[derive(Clone, Copy)]
 pub struct Frame {
     /// The frames of the entry point and its callers lie from here on.
@@ -105,7 +108,8 @@ impl Repeats {
         let stack = (frame.stack, program.stack);
         for &(from, to) in std::iter::once(&stack).chain(&program.variables) {
             let place = std::ptr::with_exposed_provenance::<u8>(from);
-            // SAFETY: mapped memory of the process; the thread that runs is the one that writes there.
+            // SAFETY: mapped memory of the process; the thread that runs is the one that writes
+            // there.
             sum.add(unsafe { std::slice::from_raw_parts(place, to - from) });
         }
         let sum = sum.value();
@@ -185,8 +189,8 @@ impl Program {
         (length <= MOST).then_some(program)
     }
 
-    /// Whether a call with this stack pointer comes from the program itself, in its first thread: the first return
-    /// address on the stack, but for those to this library, is the program's.
+    /// Whether a call with this stack pointer comes from the program itself, in its first thread:
+    /// the first return address on the stack, but for those to this library, is the program's.
     fn calls(&self, stack: usize) -> bool {
         const NEAR: usize = 512; // words in the entry point's frame, and more
         if !(self.lowest..self.stack).contains(&stack) || self.stack - stack > MOST {

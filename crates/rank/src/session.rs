@@ -1,10 +1,11 @@
 //! This process's session with the simulator: its local time, its turn, and the lock around both.
 //!
-//! Local time advances in two ways only: the simulator gives it with a turn, and the rank's own computation adds to it
-//! ([`Session::compute`]). Reading it takes no lock, as programs read clocks anywhere. When the rank has left the
-//! simulation, its clocks still show local time, so that a program's measurements around its end are meaningful; there
-//! is no simulation then, and a sleep just adds to local time. The program may initialise MPI once more, as sessions
-//! allow. Then the rank comes back, at its local time or, if the simulation is ahead, at the simulation's time.
+//! Local time advances in two ways only: the simulator gives it with a turn, and the rank's own
+//! computation adds to it ([`Session::compute`]). Reading it takes no lock, as programs read clocks
+//! anywhere. When the rank has left the simulation, its clocks still show local time, so that a
+//! program's measurements around its end are meaningful; there is no simulation then, and a sleep
+//! just adds to local time. The program may initialise MPI once more, as sessions allow. Then the
+//! rank comes back, at its local time or, if the simulation is ahead, at the simulation's time.
 
 mod turn;
 
@@ -32,11 +33,13 @@ pub struct Session {
     now: AtomicU64,
     /// The step by which time advances at an unsuccessful look.
     tick: AtomicU64,
-    /// Whether orders have been given since the last wait: the simulated processor may be at work for them.
+    /// Whether orders have been given since the last wait: the simulated processor may be at work
+    /// for them.
     at_work: AtomicBool,
     /// Whether MPI has looked for a message without success. Its arrival is not reported.
     found_nothing: AtomicBool,
-    /// Whether the rank has slept since MPI looked: the simulator still has the messages that have come meanwhile.
+    /// Whether the rank has slept since MPI looked: the simulator still has the messages that have
+    /// come meanwhile.
     slept: AtomicBool,
     /// How often MPI has looked since it last did something else.
     looks: AtomicU32,
@@ -44,10 +47,11 @@ pub struct Session {
     looks_in_all: AtomicU64,
     /// How often MPI has looked since the last report or order.
     idle: AtomicU32,
-    /// How often MPI may look for messages that do not reach the network, before further looks count.
+    /// How often MPI may look for messages that do not reach the network, before further looks
+    /// count.
     spare_looks: AtomicU32,
-    /// How often MPI may look before the simulator reports a deadlock, since it let the rank go on for that; 0 if it
-    /// has not.
+    /// How often MPI may look before the simulator reports a deadlock, since it let the rank go on
+    /// for that; 0 if it has not.
     last_looks: AtomicU32,
     out_of_band: OutOfBand,
     repeats: Repeats,
@@ -61,7 +65,8 @@ pub struct Session {
 
 /// The receiver of reports. It is called under the session's lock, and makes no calls.
 pub trait ReportReceiver: Any + Send {
-    /// Takes in a report with a payload part, and returns the bytes to reply with if the report asks for any.
+    /// Takes in a report with a payload part, and returns the bytes to reply with if the report
+    /// asks for any.
     fn report(&mut self, delivery: &Delivery, part: PayloadPart, bytes: &[u8]) -> Option<Vec<u8>>;
 
     /// Why the run cannot go on, if it cannot.
@@ -70,8 +75,8 @@ pub trait ReportReceiver: Any + Send {
     /// Orders that follow from reports, with their numbers.
     fn next_orders(&mut self) -> Vec<(u64, Order)>;
 
-    /// An order is about to be given, in a call that waits for a message or not (`probes`). Returns the number of a
-    /// probe to take back first.
+    /// An order is about to be given, in a call that waits for a message or not (`probes`). Returns
+    /// the number of a probe to take back first.
     fn give_up_probe(&mut self, order: &Order, probes: bool) -> Option<u64>;
 
     /// Whether a probe waits for a message.
@@ -132,7 +137,8 @@ static LEFT: AtomicBool = AtomicBool::new(false);
 /// How often the rank has come back to the simulation.
 static VISITS: AtomicU32 = AtomicU32::new(0);
 
-/// How often the rank has come back to the simulation: MPI objects from an earlier visit are gone when it comes back.
+/// How often the rank has come back to the simulation: MPI objects from an earlier visit are gone
+/// when it comes back.
 pub fn visit() -> u32 {
     VISITS.load(Ordering::Relaxed)
 }
@@ -211,7 +217,8 @@ pub fn forget() {
 /// Set when the session continues after the MPI library leaves it.
 static KEPT: AtomicBool = AtomicBool::new(false);
 
-/// Our own libraries use the session: it continues when the MPI library leaves it. Returns whether they did before.
+/// Our own libraries use the session: it continues when the MPI library leaves it. Returns whether
+/// they did before.
 pub fn keep() -> bool {
     KEPT.swap(true, Ordering::Relaxed)
 }
@@ -269,8 +276,8 @@ impl Session {
         SessionGuard(guard)
     }
 
-    /// Lets waiting threads have the lock: a thread that takes it again immediately is mostly faster than one that must
-    /// be woken.
+    /// Lets waiting threads have the lock: a thread that takes it again immediately is mostly
+    /// faster than one that must be woken.
     pub fn give_way(&self) {
         let queue = || self.queue.load(Ordering::Relaxed);
         let before = queue();
@@ -331,7 +338,8 @@ impl Session {
         self.out_of_band.leaves(how);
     }
 
-    /// The process exits. A rank that is in the simulation leaves it by this; a rank that has left will not come back.
+    /// The process exits. A rank that is in the simulation leaves it by this; a rank that has left
+    /// will not come back.
     pub fn exits(&self) {
         if LEFT.load(Ordering::Relaxed) {
             self.out_of_band.exits();
@@ -353,8 +361,8 @@ impl Session {
         self.last_looks.store(0, Ordering::Relaxed);
     }
 
-    /// MPI has looked for a message, and there is none. If MPI waits for one, it must look again: only receives and
-    /// probes are notified of arriving messages.
+    /// MPI has looked for a message, and there is none. If MPI waits for one, it must look again:
+    /// only receives and probes are notified of arriving messages.
     pub fn found_nothing(&self) {
         self.found_nothing.store(true, Ordering::Relaxed);
     }

@@ -1,9 +1,9 @@
 //! The place in the program from which a function in this library is called.
 //!
-//! The place is the return address in the first stack frame outside this library and outside those that call MPI for
-//! the program (Fortran's). The C compiler's frame tables lead there, so that the place does not depend on remains of
-//! earlier calls on the stack. Addresses differ from run to run; [`name`] gives the code's file and the offset in it,
-//! which do not.
+//! The place is the return address in the first stack frame outside this library and outside those
+//! that call MPI for the program (Fortran's). The C compiler's frame tables lead there, so that the
+//! place does not depend on remains of earlier calls on the stack. Addresses differ from run to
+//! run; [`name`] gives the code's file and the offset in it, which do not.
 
 #![allow(unsafe_code)] // functions in the C library and the compiler's
 
@@ -85,7 +85,8 @@ fn is_own(place: usize) -> bool {
 /// The code's file at a place, without its folder, and the place's offset in it.
 fn object(place: usize) -> Option<(String, usize)> {
     let mut found = std::mem::MaybeUninit::<libc::Dl_info>::uninit();
-    // SAFETY: a place for the answer, which is whole if there is one; its strings live as long as the object.
+    // SAFETY: a place for the answer, which is whole if there is one; its strings live as long as
+    // the object.
     let (file, base) = unsafe {
         if libc::dladdr(place as *const c_void, found.as_mut_ptr()) == 0 {
             return None;

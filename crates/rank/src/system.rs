@@ -1,4 +1,5 @@
-//! C library functions with names that this library also defines: they are the next ones with their names.
+//! C library functions with names that this library also defines: they are the next ones with their
+//! names.
 
 #![allow(unsafe_code)] // C functions
 #![allow(clippy::macro_metavars_in_unsafe)] // C functions pass their own arguments on
@@ -103,7 +104,8 @@ pub fn dlsym() -> usize {
     found.map_or(0, |found| found as usize)
 }
 
-/// A symbol as the system finds it, with this library as the caller; null if there is no such symbol.
+/// A symbol as the system finds it, with this library as the caller; null if there is no such
+/// symbol.
 ///
 /// # Safety
 /// The handle must be one that `dlsym` takes.

@@ -25,7 +25,8 @@ pub struct ThreadState {
     pub orders: Cell<u32>,
     /// Whether Elanlib carries out the call that the thread is in.
     pub served: Cell<bool>,
-    /// The thread's processor time at the end of its last call, in nanoseconds, if computation is measured.
+    /// The thread's processor time at the end of its last call, in nanoseconds, if computation is
+    /// measured.
     pub computed: Cell<Option<u64>>,
     /// Where the thread has made its last call or read a clock, if computation is sampled.
     pub site: Cell<Site>,
@@ -33,7 +34,8 @@ pub struct ThreadState {
     drives: Cell<Option<bool>>,
     /// Consecutive clock readings.
     pub readings: Cell<u32>,
-    /// The last outermost call's number, and how often the thread has made it with no other between.
+    /// The last outermost call's number, and how often the thread has made it with no other
+    /// between.
     last: Cell<(u32, u32)>,
 }
 
@@ -57,8 +59,8 @@ thread_local! {
 #[inline]
 pub fn current() -> &'static ThreadState {
     let thread = THREAD.with(std::ptr::from_ref);
-    // SAFETY: code that runs in a thread ends before the thread does, no code runs when the value is dropped, and it
-    // cannot be sent to another thread.
+    // SAFETY: code that runs in a thread ends before the thread does, no code runs when the value
+    // is dropped, and it cannot be sent to another thread.
     unsafe { &*thread }
 }
 
@@ -87,8 +89,8 @@ impl ThreadState {
         }
     }
 
-    /// Whether the thread waits for a word in window memory: it synchronises its memory again and again, and makes no
-    /// other call.
+    /// Whether the thread waits for a word in window memory: it synchronises its memory again and
+    /// again, and makes no other call.
     pub fn polls_memory(&self) -> bool {
         const FREE: u32 = 16;
         let (call, repeats) = self.last.get();
@@ -120,7 +122,8 @@ pub fn makes_request() -> bool {
     kind(current().call.get()) == Some(CallKind::Request)
 }
 
-/// Whether the thread is in a call that sends one message and ends when the message's buffer is free.
+/// Whether the thread is in a call that sends one message and ends when the message's buffer is
+/// free.
 pub fn sends() -> bool {
     const SENDS: [u32; 4] = [
         number("MPI_Send"),
@@ -186,7 +189,8 @@ pub fn outside() -> bool {
     current().depth.get() == 0
 }
 
-/// Whether this thread's sleep and computation take the rank's time: it calls MPI, or is the process's first.
+/// Whether this thread's sleep and computation take the rank's time: it calls MPI, or is the
+/// process's first.
 pub fn drives_time() -> bool {
     let drives = &current().drives;
     if drives.get().is_none() {
@@ -228,7 +232,8 @@ static IN_CALLS: AtomicU32 = AtomicU32::new(0);
 /// Set when two threads have been in calls at once.
 static AT_ONCE: AtomicBool = AtomicBool::new(false);
 
-/// Whether two threads have been in calls at once: the host decides on their order, and so on the run's times.
+/// Whether two threads have been in calls at once: the host decides on their order, and so on the
+/// run's times.
 pub fn were_at_once() -> bool {
     AT_ONCE.load(Ordering::Relaxed)
 }
@@ -238,8 +243,8 @@ pub fn may_be_several() {
     MULTIPLE.store(true, Ordering::Relaxed);
 }
 
-/// Whether several threads may call MPI, so that one may wait for another. Many programs, all in some languages, ask
-/// for several threads and then have only one.
+/// Whether several threads may call MPI, so that one may wait for another. Many programs, all in
+/// some languages, ask for several threads and then have only one.
 pub fn several_threads() -> bool {
     MULTIPLE.load(Ordering::Relaxed) && !one_thread()
 }

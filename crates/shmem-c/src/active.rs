@@ -22,7 +22,8 @@ impl Set {
         }
     }
 
-    /// The active set with `size` processing elements from `start` on, 2 to the power of `log_stride` apart.
+    /// The active set with `size` processing elements from `start` on, 2 to the power of
+    /// `log_stride` apart.
     pub fn active(start: c_int, log_stride: c_int, size: c_int) -> Set {
         check_running();
         let ranks = u64::from(native::ranks());
@@ -33,12 +34,14 @@ impl Set {
             u64::try_from(size),
         ) else {
             fail(format_args!(
-                "an active set from {start} on, with a stride of 2 to the power of {log_stride}, of size {size}, has no members"
+                "an active set from {start} on, with a stride of 2 to the power of {log_stride}, \
+                of size {size}, has no members"
             ));
         };
         if member(count - 1, first, log) >= ranks {
             fail(format_args!(
-                "the active set from {start} on, with a stride of 2 to the power of {log_stride}, of size {size}, goes beyond the \
+                "the active set from {start} on, with a stride of 2 to the power of {log_stride}, \
+                of size {size}, goes beyond the \
                  last processing element, {}",
                 ranks - 1
             ));

@@ -1,4 +1,5 @@
-//! Atomic operations on 4-byte and 8-byte words: the target's adapter executes them, without its host.
+//! Atomic operations on 4-byte and 8-byte words: the target's adapter executes them, without its
+//! host.
 
 use super::contexts::{self, PendingOperation};
 use super::{fail, symmetric};

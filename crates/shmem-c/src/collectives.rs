@@ -10,8 +10,8 @@
 //! | `shmem_fcollect` | a barrier, each part's put to the first member, a barrier, a broadcast |
 //! | `shmem_alltoall`, `shmem_alltoalls` | puts to all members, then a barrier |
 //!
-//! The hardware serves the calls that it can. The program's work arrays (`pSync`, `pWrk`) stay as they are. A set with
-//! one member copies.
+//! The hardware serves the calls that it can. The program's work arrays (`pSync`, `pWrk`) stay as
+//! they are. A set with one member copies.
 
 use super::active::Set;
 use super::contexts::{self, DEFAULT, PendingOperation};
@@ -131,7 +131,8 @@ fn collect(set: &Set, to: *mut c_void, from: *const c_void, size: usize) {
     gather(set, (to, own(from, size)), offset, total);
 }
 
-/// Puts each member's block of `count` elements with `size` bytes, `strides` apart at the target and at the source.
+/// Puts each member's block of `count` elements with `size` bytes, `strides` apart at the target
+/// and at the source.
 fn exchange(
     set: &Set,
     (to, from): (*mut c_void, *const c_void),
@@ -248,7 +249,8 @@ fn combine(mut vectors: Vec<u8>) -> Vec<u8> {
     own(other.as_ptr().cast(), length).bytes().to_vec()
 }
 
-/// Reduces by a program function; the simulator asks for it where this rank's processor combines vectors.
+/// Reduces by a program function; the simulator asks for it where this rank's processor combines
+/// vectors.
 fn reduce_by(
     set: &Set,
     ends: (*mut c_void, *const c_void),

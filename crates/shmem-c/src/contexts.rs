@@ -1,7 +1,7 @@
 //! Contexts: their pending operations, and the calls that wait for them.
 //!
-//! A context is a number that the program holds as a pointer: 0 is no context, 1 the default one. The options exclude
-//! uses of a context; they have no effect here.
+//! A context is a number that the program holds as a pointer: 0 is no context, 1 the default one.
+//! The options exclude uses of a context; they have no effect here.
 
 use super::members::{WORLD, members};
 use super::{check_running, fail, fail_in, own, shmem};
@@ -157,7 +157,8 @@ fn destroy(context: usize) {
     }
 }
 
-/// Calls a function on a context's pending operations; ends the program if there is no such context.
+/// Calls a function on a context's pending operations; ends the program if there is no such
+/// context.
 fn with<T>(context: usize, what: impl FnOnce(&mut VecDeque<PendingOperation>) -> T) -> T {
     if let Some(begun) = shmem().contexts.get(context) {
         return what(begun);

@@ -1,5 +1,5 @@
-//! The taken ranges in the symmetric heap. The first gap that is long enough is used, so that equal calls in all ranks
-//! give equal addresses.
+//! The taken ranges in the symmetric heap. The first gap that is long enough is used, so that equal
+//! calls in all ranks give equal addresses.
 
 use std::collections::BTreeMap;
 

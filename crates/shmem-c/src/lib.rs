@@ -1,7 +1,8 @@
 //! # OpenSHMEM for programs in C: the functions in `shmem.h`
 //!
-//! The functions are OpenSHMEM 1.5's, with the earlier names by Cray, SGI and Quadrics. They are made of [`native`]'s
-//! operations, as the simulator's own Shmem is made of Elanlib's (petrini2003 s3), and take the same times.
+//! The functions are OpenSHMEM 1.5's, with the earlier names by Cray, SGI and Quadrics. They are
+//! made of [`native`]'s operations, as the simulator's own Shmem is made of Elanlib's (petrini2003
+//! s3), and take the same times.
 //!
 //! ## The rooms
 //!
@@ -27,19 +28,20 @@
 //!
 //! ## Effects on programs
 //!
-//! The header has a function for each type; they are inline and call the functions here, which know sizes only. So a
-//! report names a call without its type: `shmem_int_put` is `shmem_put`.
+//! The header has a function for each type; they are inline and call the functions here, which know
+//! sizes only. So a report names a call without its type: `shmem_int_put` is `shmem_put`.
 //!
-//! *Symmetric memory* is the writable static data in the program and its libraries, and the heap. All ranks have both
-//! at the same addresses, as `elanite prun` starts them without randomised addresses, so that an address means the same
-//! object everywhere.
+//! *Symmetric memory* is the writable static data in the program and its libraries, and the heap.
+//! All ranks have both at the same addresses, as `elanite prun` starts them without randomised
+//! addresses, so that an address means the same object everywhere.
 //!
-//! *Completion.* A put with up to [`SMALL`] bytes, and an atomic operation without a result, return immediately; a
-//! longer put returns when it is over. `shmem_quiet` waits for all, and so does `shmem_fence`: separate DMAs are not
-//! ordered.
+//! *Completion.* A put with up to [`SMALL`] bytes, and an atomic operation without a result, return
+//! immediately; a longer put returns when it is over. `shmem_quiet` waits for all, and so does
+//! `shmem_fence`: separate DMAs are not ordered.
 //!
-//! *Errors.* A wrong processing element or address ends the program with a message that names the call. An operation
-//! that fails later is reported by the call that waits for it, under the name of the call that began it.
+//! *Errors.* A wrong processing element or address ends the program with a message that names the
+//! call. An operation that fails later is reported by the call that waits for it, under the name of
+//! the call that began it.
 
 #![allow(unsafe_code)] // C functions, and memory that programs name by addresses
 
@@ -69,7 +71,8 @@ use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Puts up to this length return immediately: Elanlib copies them into the adapter (`LIBELAN_PUTGET_SMALLPUTSIZE`).
+/// Puts up to this length return immediately: Elanlib copies them into the adapter
+/// (`LIBELAN_PUTGET_SMALLPUTSIZE`).
 const SMALL: usize = 64;
 
 /// How far the program has come.
@@ -149,7 +152,8 @@ fn symmetric(at: *const c_void, length: usize, pe: u32) -> usize {
     let address = at.addr();
     if length > 0 && !native::memory::is_offered(address, length) {
         fail(format_args!(
-            "{length} bytes at address {address:#x} of processing element {pe} are not symmetric; symmetric are static \
+            "{length} bytes at address {address:#x} of processing element {pe} are not symmetric; \
+            symmetric are static \
              variables and the memory of shmem_malloc"
         ));
     }
@@ -158,7 +162,8 @@ fn symmetric(at: *const c_void, length: usize, pe: u32) -> usize {
 
 /// The program's own memory that a call names.
 fn own(at: *const c_void, length: usize) -> Span {
-    // SAFETY: by the standard the memory is valid, and stays as it is until the call or its completion.
+    // SAFETY: by the standard the memory is valid, and stays as it is until the call or its
+    // completion.
     unsafe { Span::new(at.cast(), length) }
 }
 

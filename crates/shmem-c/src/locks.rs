@@ -1,8 +1,9 @@
 //! Locks, which processing elements get in the order in which they ask.
 //!
-//! A lock is a symmetric `long`, zero while it is free. Its two halves are words for atomic operations. The lower half
-//! at processing element 0, the lock's *home*, names the last one in the queue of elements that have the lock or wait
-//! for it. The upper half at each element is its own: whether it must still wait, and its successor.
+//! A lock is a symmetric `long`, zero while it is free. Its two halves are words for atomic
+//! operations. The lower half at processing element 0, the lock's *home*, names the last one in the
+//! queue of elements that have the lock or wait for it. The upper half at each element is its own:
+//! whether it must still wait, and its successor.
 //!
 //! | call | does |
 //! |---|---|
@@ -10,7 +11,8 @@
 //! | `shmem_clear_lock` | makes the queue empty if it is still the last one; else clears the next one's "wait" bit |
 //! | `shmem_test_lock` | puts its name into an empty queue |
 //!
-//! So no element polls others' memory, and an uncontended lock costs one atomic operation to take and one to give back.
+//! So no element polls others' memory, and an uncontended lock costs one atomic operation to take
+//! and one to give back.
 
 use super::atomics::change;
 use super::contexts::{self, DEFAULT};
@@ -25,7 +27,8 @@ const WAIT: u32 = 1 << 31;
 /// Where a lock's queue is.
 const HOME: u32 = 0;
 
-/// A lock, as one processing element sees it. Names are element numbers plus 1, so that 0 is no name.
+/// A lock, as one processing element sees it. Names are element numbers plus 1, so that 0 is no
+/// name.
 struct Lock {
     last: *const c_void,
     own: *const c_void,
@@ -50,7 +53,8 @@ impl Lock {
     }
 
     fn set_state(&self, state: u32) {
-        // SAFETY: as above; others change it only while this processing element is in the queue, from its swap on.
+        // SAFETY: as above; others change it only while this processing element is in the queue,
+        // from its swap on.
         unsafe { self.own.cast_mut().cast::<u32>().write_volatile(state) };
     }
 

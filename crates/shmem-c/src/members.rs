@@ -1,7 +1,7 @@
 //! Team members: sets of processing elements with their own numbers.
 //!
-//! A team is a number that the program holds as a pointer: 0 is no team, 1 all processing elements, 2 the elements with
-//! memory that the caller reaches by addresses, which is the caller alone.
+//! A team is a number that the program holds as a pointer: 0 is no team, 1 all processing elements,
+//! 2 the elements with memory that the caller reaches by addresses, which is the caller alone.
 
 use super::active::Set;
 use super::{check_running, shmem};
@@ -27,7 +27,8 @@ pub struct Team {
     pub config: Config,
 }
 
-/// The teams that the program has made, from the number after [`SHARED`] on; `None` where one has been destroyed.
+/// The teams that the program has made, from the number after [`SHARED`] on; `None` where one has
+/// been destroyed.
 #[derive(Default)]
 pub struct Teams(Vec<Option<Team>>);
 

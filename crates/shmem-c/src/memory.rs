@@ -1,7 +1,7 @@
 //! Allocation in the symmetric heap ([`super::heap`]).
 //!
-//! The standard wants the calls made by all processing elements with the same arguments; a barrier keeps memory from
-//! being used before all have it, or after one has given it back.
+//! The standard wants the calls made by all processing elements with the same arguments; a barrier
+//! keeps memory from being used before all have it, or after one has given it back.
 
 use super::heap::SymmetricHeap;
 use super::{collectives, fail, own, product, setup, shmem};
@@ -47,7 +47,8 @@ fn free(at: *mut c_void) {
     with_heap(|heap| heap.give_back(at.addr()));
 }
 
-/// Takes memory at a multiple of a power of two: the next power, if the program names another number.
+/// Takes memory at a multiple of a power of two: the next power, if the program names another
+/// number.
 fn align(alignment: usize, size: usize) -> *mut c_void {
     match alignment.checked_next_power_of_two() {
         Some(alignment) => allocate(size, alignment),

@@ -48,7 +48,8 @@ pub fn open() {
     if mapped.addr() != BASE {
         let error = std::io::Error::last_os_error();
         fail(format_args!(
-            "there is no room for a symmetric heap of {size} bytes at address {BASE:#x}: {error}; SHMEM_SYMMETRIC_SIZE says \
+            "there is no room for a symmetric heap of {size} bytes at address {BASE:#x}: {error}; \
+            SHMEM_SYMMETRIC_SIZE says \
              how many bytes it has"
         ));
     }

@@ -1,7 +1,8 @@
 //! Start, end, and queries without communication.
 //!
-//! A program that exits with code 0 and without `shmem_finalize` ends as if it had called it, as the standard demands.
-//! The exit of one processing element with another code, and `shmem_global_exit`, end all.
+//! A program that exits with code 0 and without `shmem_finalize` ends as if it had called it, as
+//! the standard demands. The exit of one processing element with another code, and
+//! `shmem_global_exit`, end all.
 
 use super::{Stage, collectives, region, shmem};
 use derive::call;
@@ -65,7 +66,8 @@ extern "C" fn exits(code: c_int, _argument: *mut c_void) {
 /// Ends this processing element, and with it all, with an exit code.
 pub fn end_all(code: c_int) -> ! {
     native::session().leaves(Departure::Abort(code));
-    // SAFETY: the program's output so far is flushed; then the process is gone, and does not call its handlers.
+    // SAFETY: the program's output so far is flushed; then the process is gone, and does not call
+    // its handlers.
     unsafe { libc::fflush(std::ptr::null_mut()) };
     native::vanish(code)
 }

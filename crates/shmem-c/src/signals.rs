@@ -1,7 +1,7 @@
 //! Puts with a signal: a word beside the data that changes when the data are there.
 //!
-//! Separate puts are not ordered, so the data are put first, and the signal when that is over. Also a call that need
-//! not wait does.
+//! Separate puts are not ordered, so the data are put first, and the signal when that is over. Also
+//! a call that need not wait does.
 
 use super::atomics;
 use super::contexts;

@@ -1,7 +1,7 @@
 //! OpenSHMEM 1.5's teams.
 //!
-//! All members in a parent team make a new one by the same call; each computes the new members, so that they need not
-//! communicate. Teams with the same members share an Elanlib group.
+//! All members in a parent team make a new one by the same call; each computes the new members, so
+//! that they need not communicate. Teams with the same members share an Elanlib group.
 
 use super::members::{Config, SHARED, Team, members, set};
 use super::{Shmem, collectives, contexts, setup, shmem};
@@ -44,7 +44,8 @@ fn make(members: Vec<u32>, config: Config) -> usize {
     }
 }
 
-/// A parent team's members from a place on, a stride apart; `None` if the parent has no such members.
+/// A parent team's members from a place on, a stride apart; `None` if the parent has no such
+/// members.
 fn strided(parent: &[u32], start: c_int, stride: c_int, size: c_int) -> Option<Vec<u32>> {
     if size < 1 || stride == 0 && size > 1 {
         return None;
@@ -56,7 +57,8 @@ fn strided(parent: &[u32], start: c_int, stride: c_int, size: c_int) -> Option<V
     (0..size).map(member).collect()
 }
 
-/// Makes the row and column teams of a parent team, laid out in rows with a given length; returns the caller's two.
+/// Makes the row and column teams of a parent team, laid out in rows with a given length; returns
+/// the caller's two.
 fn rows_and_columns(parent: &[u32], row: usize, configs: [Config; 2]) -> [usize; 2] {
     let me = native::rank();
     let place = parent.iter().position(|&member| member == me).unwrap_or(0);

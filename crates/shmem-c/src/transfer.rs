@@ -1,7 +1,7 @@
 //! Put and get.
 //!
-//! Every transfer crosses the adapters, also one to the caller itself ([`native::put`]). Strided calls move each
-//! element by its own operation: a DMA moves one byte range.
+//! Every transfer crosses the adapters, also one to the caller itself ([`native::put`]). Strided
+//! calls move each element by its own operation: a DMA moves one byte range.
 
 use super::contexts::{self, DEFAULT, PendingOperation};
 use super::{SMALL, own, product, symmetric};
@@ -32,8 +32,8 @@ pub fn begin_get(into: Span, from: *const c_void, pe: u32) -> Option<PendingOper
     Some(PendingOperation::new(got, pe, from))
 }
 
-/// Puts. The bytes have been read when this returns; a blocking call still waits until a long put has ended, since the
-/// adapter reads them only while it sends.
+/// Puts. The bytes have been read when this returns; a blocking call still waits until a long put
+/// has ended, since the adapter reads them only while it sends.
 fn put(
     context: usize,
     (to, from): (*mut c_void, *const c_void),

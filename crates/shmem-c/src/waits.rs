@@ -1,16 +1,16 @@
 //! Waiting for a word in one's own memory.
 //!
-//! The word may change by another rank's put or atomic operation. A rank that waits continues when others have written
-//! into its memory, and looks at the word again. A program that only tests lets time advance by a step at each
-//! unsuccessful test.
+//! The word may change by another rank's put or atomic operation. A rank that waits continues when
+//! others have written into its memory, and looks at the word again. A program that only tests lets
+//! time advance by a step at each unsuccessful test.
 
 use super::{check_running, fail};
 use derive::call;
 use link::calls::number;
 use std::ffi::{c_int, c_void};
 
-/// Whether a comparison (`SHMEM_CMP_EQ` and so on) between a word of a size and a value holds; `None` if there is no
-/// such comparison.
+/// Whether a comparison (`SHMEM_CMP_EQ` and so on) between a word of a size and a value holds;
+/// `None` if there is no such comparison.
 pub fn holds(
     word: u64,
     comparison: c_int,
@@ -161,8 +161,8 @@ const TESTS: [u32; 3] = [
     number("shmem_test_some"),
 ];
 
-/// Waits for several words, or tests them. Returns the place of one that holds, how many do, or whether all do; stores
-/// the places of those that do if the program wants them.
+/// Waits for several words, or tests them. Returns the place of one that holds, how many do, or
+/// whether all do; stores the places of those that do if the program wants them.
 #[unsafe(no_mangle)]
 extern "C" fn elanite_shmem_several(
     at: *const c_void,

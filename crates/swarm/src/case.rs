@@ -1,4 +1,5 @@
-//! A case: a machine, a program, and faults. It is data, so that a case can be changed, printed, and read again.
+//! A case: a machine, a program, and faults. It is data, so that a case can be changed, printed,
+//! and read again.
 
 use crate::draw;
 use crate::faults::FaultPlan;

@@ -27,7 +27,8 @@ pub enum FailureKind {
     Program,
     /// Something is left in the machine.
     Leak,
-    /// The machine does not work as before although everything has been repaired, or not as it should around a dead cable.
+    /// The machine does not work as before although everything has been repaired, or not as it
+    /// should around a dead cable.
     Probe,
     /// The movers differ.
     Movers,
@@ -63,7 +64,8 @@ pub struct RunReport {
     pub waits: bool,
 }
 
-/// Simulated time within which each run ends that masters its faults, and after which a run is over that does not.
+/// Simulated time within which each run ends that masters its faults, and after which a run is over
+/// that does not.
 const LONGEST: Time = Time::from_secs(2);
 const OVER: Time = Time::from_ms(30);
 
@@ -116,8 +118,8 @@ pub fn check(case: &Case) -> Result<RunReport, RunFailure> {
     })
 }
 
-/// Whether the machine must be empty. Messages to a full queue are retransmitted forever if the queue's process has
-/// given up.
+/// Whether the machine must be empty. Messages to a full queue are retransmitted forever if the
+/// queue's process has given up.
 fn may_be_empty(case: &Case, played: &PlayOutcome, allowed: &PermittedOutcomes) -> bool {
     let is_full = played.left.iter().flatten().any(|left| left.full);
     let by_host = case.machine.matching == Matching::Host;

@@ -1,8 +1,10 @@
-//! Collective calls in random programs: their parameters, how they are made, and their expected results.
+//! Collective calls in random programs: their parameters, how they are made, and their expected
+//! results.
 //!
-//! All calls use the same two places in each process, one behind the other: they take from the first and leave their
-//! result in the second. Calls with only one place use the first. Before a call both hold the process's own bytes, and
-//! some more bytes behind them are not touched by any call.
+//! All calls use the same two places in each process, one behind the other: they take from the
+//! first and leave their result in the second. Calls with only one place use the first. Before a
+//! call both hold the process's own bytes, and some more bytes behind them are not touched by any
+//! call.
 
 use crate::bytes::bytes;
 use elan::ElanAddr;
@@ -144,7 +146,8 @@ fn words(error: impl Display) -> String {
     error.to_string()
 }
 
-/// Composition of maps `x -> a x + b` on 32-bit numbers, in vectors: associative, but not commutative.
+/// Composition of maps `x -> a x + b` on 32-bit numbers, in vectors: associative, but not
+/// commutative.
 fn compose(first: &[u8], then: &mut [u8]) {
     let map = |bytes: &[u8]| {
         let part = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
@@ -312,7 +315,8 @@ impl GroupCollective {
         Ok(CallOutcome::Places(one, other))
     }
 
-    /// Whether the outcomes, by rank, are as they should be. A member without an outcome is unknown.
+    /// Whether the outcomes, by rank, are as they should be. A member without an outcome is
+    /// unknown.
     ///
     /// # Errors
     /// The problem.
@@ -378,8 +382,8 @@ impl GroupCollective {
     }
 }
 
-/// No member leaves a barrier before all have come; so if one has left, all have come, also those that were not
-/// notified.
+/// No member leaves a barrier before all have come; so if one has left, all have come, also those
+/// that were not notified.
 fn check_barrier(outcomes: &[Option<&CallOutcome>]) -> Result<(), String> {
     let (mut last, mut first) = (Time::ZERO, Time::MAX);
     for outcome in outcomes.iter().flatten() {

@@ -8,8 +8,8 @@ use crate::program::{
     SLOT, SwarmProgram, WORDS,
 };
 
-/// A program's theme. Faults coincide with each other and with the same few operations more often in small programs:
-/// most programs are brief, and most leave out some kinds of operations.
+/// A program's theme. Faults coincide with each other and with the same few operations more often
+/// in small programs: most programs are brief, and most leave out some kinds of operations.
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each theme is on or off")]
 struct Theme {
@@ -169,7 +169,8 @@ impl Drawing {
         self.draw.below(processes.into()) as u32
     }
 
-    /// The operation count for a kind, per process and in addition; zero if the theme excludes the kind.
+    /// The operation count for a kind, per process and in addition; zero if the theme excludes the
+    /// kind.
     fn many(&mut self, is_there: bool, each: u64, more: u64) -> u64 {
         let most = each * u64::from(self.processes()).min(16) + more;
         let most = most.min(if self.theme.brief { 9 } else { u64::MAX });
@@ -189,8 +190,8 @@ impl Drawing {
             if blocking && from == to {
                 continue;
             }
-            // A process that waits for one message at a time must name the sender, or may take the wrong message and
-            // wait forever.
+            // A process that waits for one message at a time must name the sender, or may take the
+            // wrong message and wait forever.
             let classes: &[u32] = if blocking { &[0, 3] } else { &[0, 1, 2, 3] };
             let class = self.draw.one_of(classes);
             let tag = self.draw.below(4) as u32;
@@ -208,9 +209,11 @@ impl Drawing {
         let blocking = self.draw.chance(30);
         let mut steps: Vec<Vec<ProcessStep>> = (0..self.processes()).map(|_| Vec::new()).collect();
         let messages = self.messages(blocking);
-        // Messages to queues may wait for their receiver's turn, and Shmem's collective calls wait for all messages.
+        // Messages to queues may wait for their receiver's turn, and Shmem's collective calls wait
+        // for all messages.
         let queues = !blocking && self.theme.queues && self.draw.chance(60);
-        // All processes come to collective calls in the same order, and between the same messages if they wait for messages.
+        // All processes come to collective calls in the same order, and between the same messages
+        // if they wait for messages.
         let many = self.many(self.theme.calls, 0, 6);
         let mut calls: Vec<usize> = (0..many)
             .map(|_| self.draw.below(messages.len() as u64 + 1) as usize)
@@ -381,7 +384,8 @@ impl Drawing {
         }
     }
 
-    /// Messages to queues: few from each process, so that messages that wait for a slot leave room for its others.
+    /// Messages to queues: few from each process, so that messages that wait for a slot leave room
+    /// for its others.
     fn queues(&mut self, steps: &mut [Vec<ProcessStep>]) {
         let mut left = vec![8; steps.len()];
         for _ in 0..self.many(true, 2, 2) {

@@ -1,18 +1,21 @@
 //! # Endurance: millions of messages through a network that fails, each one checked
 //!
-//! The swarm has many short cases; this is a long one. On the shipped 64-node machine bits flip on all links, and
-//! cables fail and are repaired at random, while all nodes send to each other by the libraries: puts with an event,
-//! gets, messages into queues, Tports messages, additions. The machine masters these faults, so that no process may
-//! receive an error, and each message must come once, whole and unaltered:
+//! The swarm has many short cases; this is a long one. On the shipped 64-node machine bits flip on
+//! all links, and cables fail and are repaired at random, while all nodes send to each other by the
+//! libraries: puts with an event, gets, messages into queues, Tports messages, additions. The
+//! machine masters these faults, so that no process may receive an error, and each message must
+//! come once, whole and unaltered:
 //!
-//! * In a *round* each node sends one message, to a node that the round determines; so each node also receives one. A
-//!   message's kind, length and bytes follow from the seed, its sender and its round. The first eight bytes name sender
-//!   and round.
-//! * *Queues and Tports*: the receiver compares all bytes in each message, and notes its round. The note reveals a
-//!   duplicate, the wait a missing message. Tports messages must be in each sender's order.
-//! * *Puts*: each node has a place for each other node's bytes, and an event that counts all puts. After a put the
-//!   sender gets the bytes back; in the end all places are compared, and the event must have counted each put once. The
-//!   bytes reveal a put that is repeated late, over newer bytes.
+//! * In a *round* each node sends one message, to a node that the round determines; so each node
+//!   also receives one. A message's kind, length and bytes follow from the seed, its sender and its
+//!   round. The first eight bytes name sender and round.
+//! * *Queues and Tports*: the receiver compares all bytes in each message, and notes its round. The
+//!   note reveals a duplicate, the wait a missing message. Tports messages must be in each sender's
+//!   order.
+//! * *Puts*: each node has a place for each other node's bytes, and an event that counts all puts.
+//!   After a put the sender gets the bytes back; in the end all places are compared, and the event
+//!   must have counted each put once. The bytes reveal a put that is repeated late, over newer
+//!   bytes.
 //! * *Additions* add random numbers; their sum is compared.
 //!
 //! When all is over, the machine must be empty.
@@ -33,12 +36,13 @@ use std::ops::AddAssign;
 use std::rc::Rc;
 use units::Time;
 
-/// Nodes, each with three processes: one sends and has the memory that others put into, one takes from its queue, one from its Tport.
+/// Nodes, each with three processes: one sends and has the memory that others put into, one takes
+/// from its queue, one from its Tport.
 pub const NODES: u32 = 64;
 const PES: u32 = 3;
 
-/// After this time without a message the remaining messages are lost. A node waits 18 ms for a lost answer, many times
-/// at most.
+/// After this time without a message the remaining messages are lost. A node waits 18 ms for a lost
+/// answer, many times at most.
 const SILENCE: Time = Time::from_secs(3);
 
 /// How long the machine rests before it is looked at: longer than a packet may wait to go again.
@@ -64,10 +68,11 @@ pub struct Course {
 /// Cables that fail, each by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cables {
-    /// Those between switches. The sources have new routing tables half a mean repair after a failure.
+    /// Those between switches. The sources have new routing tables half a mean repair after a
+    /// failure.
     BetweenSwitches,
-    /// All cables, including the nodes'. The sources never get new routing tables: a table with a node's dead cable
-    /// makes each message to the node an error.
+    /// All cables, including the nodes'. The sources never get new routing tables: a table with a
+    /// node's dead cable makes each message to the node an error.
     All,
 }
 
@@ -142,7 +147,8 @@ impl Course {
     /// Runs it.
     ///
     /// # Errors
-    /// The lost, duplicate or altered messages, or the reported error; the remainder in the machine.
+    /// The lost, duplicate or altered messages, or the reported error; the remainder in the
+    /// machine.
     pub fn run(&self) -> Result<Tally, String> {
         let file = include_str!("../../../machines/es40-qsnet.toml");
         let machine = Machine::parse("es40-qsnet.toml", file, &[])

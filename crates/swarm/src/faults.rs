@@ -1,4 +1,5 @@
-//! A case's faults. Parts are named by numbers that wrap around, so that they exist on a smaller machine, too.
+//! A case's faults. Parts are named by numbers that wrap around, so that they exist on a smaller
+//! machine, too.
 
 use crate::machine::{Shape, SwarmMachine};
 use crate::numbers::Draw;
@@ -131,8 +132,9 @@ impl FailingPart {
 }
 
 impl PlannedFault {
-    /// Whether a cable in the tree of one of the program's broadcasts is permanently dead. The tree is fixed: ways
-    /// around the cable do not help. Collective calls also have software trees, but a broadcast DMA does not.
+    /// Whether a cable in the tree of one of the program's broadcasts is permanently dead. The tree
+    /// is fixed: ways around the cable do not help. Collective calls also have software trees, but
+    /// a broadcast DMA does not.
     fn fells_a_tree(&self, machine: &SwarmMachine, program: &SwarmProgram) -> bool {
         if !matches!(self.when, FailureTiming::From(_)) {
             return false;
@@ -146,8 +148,9 @@ impl PlannedFault {
         trees.iter().flatten().any(|link| dead.contains(link))
     }
 
-    /// The most bits exposed to this fault that must all be right before a packet gets through: those on its path, or
-    /// those in the whole tree of a broadcast, which succeeds at all nodes or fails at all.
+    /// The most bits exposed to this fault that must all be right before a packet gets through:
+    /// those on its path, or those in the whole tree of a broadcast, which succeeds at all nodes or
+    /// fails at all.
     fn bits_at_once(&self, machine: &SwarmMachine, program: &SwarmProgram) -> f64 {
         let path = machine.bits(self.part, program);
         if !matches!(self.part, FailingPart::AllCables) || !program.spreads() {
@@ -208,7 +211,8 @@ impl FaultPlan {
         }
     }
 
-    /// Whether everything that was down has been repaired some milliseconds after the start, and no more bits flip.
+    /// Whether everything that was down has been repaired some milliseconds after the start, and no
+    /// more bits flip.
     pub fn are_over(&self) -> bool {
         let mut list = self.list.iter();
         list.all(|fault| {
@@ -239,12 +243,13 @@ impl FaultPlan {
             .collect()
     }
 
-    /// Whether the machine masters all faults: no error may be reported. Bits may flip without limit where packets are
-    /// retransmitted until they get through: those to one node, and those of a broadcast, which any wrong bit in its
-    /// tree makes void. Cables and switches may be down for so short a time that the routing tables never notice. One
-    /// cable between switches may be down for any time if others lead to the same place, unless one of the program's
-    /// broadcasts needs this cable. (When the tables notice one fault, they notice all others, too: a second fault may
-    /// leave no way, however short it is.)
+    /// Whether the machine masters all faults: no error may be reported. Bits may flip without
+    /// limit where packets are retransmitted until they get through: those to one node, and those
+    /// of a broadcast, which any wrong bit in its tree makes void. Cables and switches may be down
+    /// for so short a time that the routing tables never notice. One cable between switches may be
+    /// down for any time if others lead to the same place, unless one of the program's broadcasts
+    /// needs this cable. (When the tables notice one fault, they notice all others, too: a second
+    /// fault may leave no way, however short it is.)
     pub fn are_mastered(&self, machine: &SwarmMachine, program: &SwarmProgram) -> bool {
         let downs = self.list.iter().filter(|fault| fault.when.is_down());
         let spared = downs.clone().count() == 1
@@ -284,8 +289,9 @@ impl FaultPlan {
         })
     }
 
-    /// The moment after which no packet to one node may run into a dead cable, if only one is dead, permanently, and
-    /// others lead to the same place: the routing tables avoid the cable, and packets that were under way have come.
+    /// The moment after which no packet to one node may run into a dead cable, if only one is dead,
+    /// permanently, and others lead to the same place: the routing tables avoid the cable, and
+    /// packets that were under way have come.
     pub fn leads_around(&self, machine: &SwarmMachine) -> Option<Time> {
         let [
             PlannedFault {
@@ -432,7 +438,8 @@ impl Drawing<'_> {
 }
 
 impl SwarmMachine {
-    /// Bits that a program's longest packet sends over the longest path's links, or over one cable's.
+    /// Bits that a program's longest packet sends over the longest path's links, or over one
+    /// cable's.
     fn bits(&self, part: FailingPart, program: &SwarmProgram) -> f64 {
         let links = match (part, &self.shape) {
             (FailingPart::Cable { .. }, _) => 2,

@@ -1,11 +1,12 @@
 //! # The swarm: random machines, random programs, random faults
 //!
-//! From one number, the seed, a *case* is drawn: a machine, a program for its processes with all libraries, and faults
-//! meanwhile. The case is run on both movers, and all conditions that must hold in spite of the faults are checked. A
-//! failing case is made smaller until every remaining part is needed, and printed as a command.
+//! From one number, the seed, a *case* is drawn: a machine, a program for its processes with all
+//! libraries, and faults meanwhile. The case is run on both movers, and all conditions that must
+//! hold in spite of the faults are checked. A failing case is made smaller until every remaining
+//! part is needed, and printed as a command.
 //!
-//! The page `docs/swarm.md` describes the checks, and how to reproduce a failure. This crate is only for Elanite's
-//! development; no other crate depends on it.
+//! The page `docs/swarm.md` describes the checks, and how to reproduce a failure. This crate is
+//! only for Elanite's development; no other crate depends on it.
 //!
 //! ## The rooms
 //!

@@ -311,7 +311,8 @@ impl SwarmMachine {
         Ok(config)
     }
 
-    /// A random machine with room for a number of processes; a small one has few nodes besides theirs.
+    /// A random machine with room for a number of processes; a small one has few nodes besides
+    /// theirs.
     pub fn draw(draw: &mut Draw, processes: u32, small: bool) -> SwarmMachine {
         let mut machine = SwarmMachine::plain(1);
         if draw.chance(40) {
@@ -373,7 +374,8 @@ impl SwarmMachine {
         };
     }
 
-    /// Draws the credit delays for a drawn network: one cycle, or any other number, mostly less than 40.
+    /// Draws the credit delays for a drawn network: one cycle, or any other number, mostly less
+    /// than 40.
     pub fn draw_credits(&mut self, seed: u64) {
         let mut draw = Draw::new(seed, "credits");
         let levels = self.shape.levels();
@@ -411,8 +413,8 @@ fn policy(draw: &mut Draw, few: bool) -> Policy {
     *draw.one_of(&policies.collect::<Vec<_>>())
 }
 
-/// Any tree with room for some nodes: more or fewer up-links than down-links, some of them parallel, some positions
-/// empty.
+/// Any tree with room for some nodes: more or fewer up-links than down-links, some of them
+/// parallel, some positions empty.
 fn tree(draw: &mut Draw, nodes: RangeInclusive<u32>) -> Shape {
     let least = *nodes.start();
     loop {

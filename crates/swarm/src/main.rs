@@ -183,7 +183,8 @@ fn search(task: &Task) -> ExitCode {
     });
     let sum = sum.into_inner().expect("nobody panics with the lock");
     println!(
-        "{} cases from seed {} on in {:.0} s: {} packets, {} steps that ended well, {} errors told, {} runs that lost partners",
+        "{} cases from seed {} on in {:.0} s: {} packets, {} steps that ended well, {} errors \
+        told, {} runs that lost partners",
         sum.cases,
         task.seed,
         begin.elapsed().as_secs_f64(),

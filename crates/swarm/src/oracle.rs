@@ -1,8 +1,8 @@
 //! A program's expected behaviour, with plain vectors.
 //!
-//! Where errors are not permitted, all effects must be visible. Otherwise the effects of successful operations must be
-//! visible; a failed or unreported operation must only not have happened twice, and must have no effect after the
-//! error.
+//! Where errors are not permitted, all effects must be visible. Otherwise the effects of successful
+//! operations must be visible; a failed or unreported operation must only not have happened twice,
+//! and must have no effect after the error.
 
 mod memory;
 
@@ -121,8 +121,8 @@ impl<'a> Oracle<'a> {
         notes.any(|note| note.process == process && matches!(note.found, Observation::Failed(..)))
     }
 
-    /// Whether a process received an error, or may have one pending for an operation that it has begun and not looked
-    /// at.
+    /// Whether a process received an error, or may have one pending for an operation that it has
+    /// begun and not looked at.
     fn may_know(&self, process: usize) -> bool {
         let phase = self.played.waits[process].map_or(usize::MAX, |(phase, _)| phase);
         let steps = self
@@ -149,8 +149,8 @@ impl<'a> Oracle<'a> {
             })
     }
 
-    /// How the run ends: if processes wait forever, some process received the reason, and no process waits for an
-    /// operation without a partner.
+    /// How the run ends: if processes wait forever, some process received the reason, and no
+    /// process waits for an operation without a partner.
     fn ends(&self) -> Result<(), String> {
         let why = match &self.played.end {
             PlayEnd::Finished => return Ok(()),
@@ -180,16 +180,18 @@ impl<'a> Oracle<'a> {
             });
             if alone && !self.allowed.stopped.contains(&process) {
                 return Err(format!(
-                    "process {process} waits for ever in phase {phase}, step {place}, which needs no partner: {why}"
+                    "process {process} waits for ever in phase {phase}, step {place}, which needs \
+                    no partner: {why}"
                 ));
             }
         }
         Ok(())
     }
 
-    /// Whether a process that waits forever could not have been notified: it waits for no message from an unreachable
-    /// process, and for no call that all others have reached, or that they have reported as lost. A stopped host takes
-    /// the notice of a loss with it, unless another member has the notice.
+    /// Whether a process that waits forever could not have been notified: it waits for no message
+    /// from an unreachable process, and for no call that all others have reached, or that they have
+    /// reported as lost. A stopped host takes the notice of a loss with it, unless another member
+    /// has the notice.
     fn is_told(&self, process: usize, (phase, place): StepPlace) -> Result<(), String> {
         if let Some(partner) = self.played.cut_off[process] {
             return Err(format!("for {partner}, which is out of reach"));
@@ -367,7 +369,8 @@ impl<'a> Oracle<'a> {
             };
             if sent >= open {
                 return Err(format!(
-                    "process {process} waits for ever for a message of {from}, tag {tag}, that was sent with success"
+                    "process {process} waits for ever for a message of {from}, tag {tag}, that was \
+                    sent with success"
                 ));
             }
         }

@@ -1,8 +1,9 @@
 //! Runs a program on a simulated cluster, and notes its processes' findings.
 //!
-//! A process continues after an error in a message or a memory access, and ends after an error in a collective call,
-//! since it does not know the other members' state. When no events are left, or the time is over, all processes' memory
-//! is examined from outside, also that of processes that still wait.
+//! A process continues after an error in a message or a memory access, and ends after an error in a
+//! collective call, since it does not know the other members' state. When no events are left, or
+//! the time is over, all processes' memory is examined from outside, also that of processes that
+//! still wait.
 
 mod player;
 
@@ -69,7 +70,8 @@ pub struct FinalState {
     pub events: BTreeMap<u32, (u32, u32)>,
     /// Messages in the queue.
     pub queued: usize,
-    /// Whether the queue has no free slot: a host that stops while it reads a message keeps the slot.
+    /// Whether the queue has no free slot: a host that stops while it reads a message keeps the
+    /// slot.
     pub full: bool,
     /// Memory in use before the first phase, and now.
     pub used: (Bytes, Bytes),
@@ -82,7 +84,8 @@ pub enum PlayEnd {
     Finished,
     /// Some wait, and no events are left, or the time is over.
     Waits(String),
-    /// The run makes no progress: it exceeds its bounds, or processes run without end at one moment.
+    /// The run makes no progress: it exceeds its bounds, or processes run without end at one
+    /// moment.
     Endless(String),
 }
 
@@ -99,7 +102,8 @@ pub struct PlayOutcome {
     pub left: Vec<Option<FinalState>>,
     /// The step that a process waits in.
     pub waits: Vec<Option<StepPlace>>,
-    /// The process whose message a process waits for, if the routing tables have no way between the two.
+    /// The process whose message a process waits for, if the routing tables have no way between the
+    /// two.
     pub cut_off: Vec<Option<u32>>,
     /// The digest over all packets.
     pub digest: String,
@@ -125,7 +129,8 @@ pub struct Times {
     pub rest: Time,
 }
 
-/// Plays a program on a cluster, and then lets the cluster rest for a time. The run does not wait for processes that stop.
+/// Plays a program on a cluster, and then lets the cluster rest for a time. The run does not wait
+/// for processes that stop.
 ///
 /// # Errors
 /// If the job cannot be started.

@@ -1,4 +1,5 @@
-//! A look at a machine in which everything has been repaired: every node reaches others on every rail again.
+//! A look at a machine in which everything has been repaired: every node reaches others on every
+//! rail again.
 
 use elan::{Cluster, Dma, DmaError, NodeId, Placement, Rail};
 use std::cell::RefCell;

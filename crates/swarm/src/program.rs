@@ -1,13 +1,14 @@
 //! Programs: the operations of a job's processes, as data.
 //!
-//! A program runs in phases. Within a phase, processes exchange messages, access each other's memory and make
-//! collective calls, with all processes or in groups, while messages are under way; between two phases, all wait for
-//! all.
+//! A program runs in phases. Within a phase, processes exchange messages, access each other's
+//! memory and make collective calls, with all processes or in groups, while messages are under way;
+//! between two phases, all wait for all.
 //!
-//! Each [`ProcessStep`] belongs to an *operation*: a message is two steps, its send and its receive; a collective call is one
-//! step per member. If all steps of an operation are taken out, the rest is a program that still ends: any receive for
-//! a message class takes any message in the class, collective calls are made in the order of their operations, and
-//! every other operation is independent.
+//! Each [`ProcessStep`] belongs to an *operation*: a message is two steps, its send and its
+//! receive; a collective call is one step per member. If all steps of an operation are taken out,
+//! the rest is a program that still ends: any receive for a message class takes any message in the
+//! class, collective calls are made in the order of their operations, and every other operation is
+//! independent.
 
 use crate::bytes::bytes;
 use crate::collective::GroupCollective;
@@ -105,7 +106,8 @@ impl SwarmProgram {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramPhase {
-    /// Whether each process ends a step before it begins the next; otherwise it starts all steps, and then waits for them.
+    /// Whether each process ends a step before it begins the next; otherwise it starts all steps,
+    /// and then waits for them.
     pub blocking: bool,
     /// Each process's operations, in order.
     pub steps: Vec<Vec<ProcessStep>>,
@@ -200,15 +202,16 @@ pub enum ProcessOperation {
         /// Which library.
         by: CallLibrary,
     },
-    /// Puts the same bytes on the boards of all processes on a range of nodes by one broadcast, and sets an event at
-    /// each.
+    /// Puts the same bytes on the boards of all processes on a range of nodes by one broadcast, and
+    /// sets an event at each.
     Spread {
         /// Where, at the first node's process.
         to: Range,
         /// The last node's process.
         last: u32,
     },
-    /// Waits for the event from an [`ProcessOperation::Notify`] or [`ProcessOperation::Spread`], and looks at the bytes.
+    /// Waits for the event from an [`ProcessOperation::Notify`] or [`ProcessOperation::Spread`],
+    /// and looks at the bytes.
     Notified {
         /// Where.
         at: Range,
@@ -222,7 +225,8 @@ pub enum ProcessOperation {
     },
     /// Takes a message from the process's queue.
     Dequeue,
-    /// Sets a bit in a process's word by an atomic addition. Each operation on a word has its own bit.
+    /// Sets a bit in a process's word by an atomic addition. Each operation on a word has its own
+    /// bit.
     Add {
         /// The word's process.
         to: u32,
@@ -238,8 +242,8 @@ pub enum ProcessOperation {
 }
 
 impl ProcessOperation {
-    /// The only process whose message a receive takes; `None` if it takes others' messages, or the act is not a
-    /// receive.
+    /// The only process whose message a receive takes; `None` if it takes others' messages, or the
+    /// act is not a receive.
     pub fn partner(&self) -> Option<u32> {
         match *self {
             ProcessOperation::Receive { from, label, .. } if label.class == 0 => Some(from),
@@ -252,7 +256,8 @@ impl ProcessOperation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MessageLabel {
-    /// How receives select messages: 0 by process, sender and tag, 1 by tag, 2 by sender and tag parity, 3 by sender.
+    /// How receives select messages: 0 by process, sender and tag, 1 by tag, 2 by sender and tag
+    /// parity, 3 by sender.
     pub class: u32,
     /// Distinguishes messages within the class, below 4.
     pub tag: u32,
@@ -273,8 +278,8 @@ impl MessageLabel {
         long | u64::from(phase << PHASE | self.class << CLASS | self.tag)
     }
 
-    /// A receive that takes a sender's message, and only of its class: with any assignment of messages to receives, all
-    /// are taken.
+    /// A receive that takes a sender's message, and only of its class: with any assignment of
+    /// messages to receives, all are taken.
     pub fn select(self, phase: u32, from: u32) -> Select {
         let tag = self.tag(phase);
         match self.class {

@@ -1,8 +1,9 @@
 //! Makes a failing case smaller, as long as it fails in the same way: greedy deletion.
 //!
-//! Each round tries, in this order: fewer faults, fewer phases, fewer operations (halves, quarters, ... single ones),
-//! fewer processes, shorter transfers, a plainer machine. The first smaller case that still fails is kept, and the
-//! round continues with it. Shrinking ends when no change in a round helps, or after a number of runs.
+//! Each round tries, in this order: fewer faults, fewer phases, fewer operations (halves, quarters,
+//! ... single ones), fewer processes, shorter transfers, a plainer machine. The first smaller case
+//! that still fails is kept, and the round continues with it. Shrinking ends when no change in a
+//! round helps, or after a number of runs.
 
 use crate::case::Case;
 use crate::check::{RunFailure, check};
@@ -199,7 +200,8 @@ fn keep(program: &mut SwarmProgram, wanted: impl Fn(&ProcessStep) -> bool) {
     }
 }
 
-/// Leaves out a round of groups, and all its groups' calls. Returns false if there is no such round.
+/// Leaves out a round of groups, and all its groups' calls. Returns false if there is no such
+/// round.
 fn drop_round(program: &mut SwarmProgram, place: usize) -> bool {
     let first = 1 + program.rounds[..place].iter().map(Vec::len).sum::<usize>();
     let end = first + program.rounds[place].len();
@@ -219,7 +221,8 @@ fn drop_round(program: &mut SwarmProgram, place: usize) -> bool {
     true
 }
 
-/// Leaves out a process, with all operations that it has a part in; collective calls are made without it.
+/// Leaves out a process, with all operations that it has a part in; collective calls are made
+/// without it.
 fn drop_process(program: &mut SwarmProgram, process: u32) {
     let names = |act: &ProcessOperation| match *act {
         ProcessOperation::Send { to, .. }

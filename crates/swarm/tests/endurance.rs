@@ -1,5 +1,5 @@
-//! A share of the long run in `make endurance`: each kind of failing cables, with bit errors frequent enough to
-//! exercise all recovery.
+//! A share of the long run in `make endurance`: each kind of failing cables, with bit errors
+//! frequent enough to exercise all recovery.
 
 use swarm::endurance::{Cables, Course};
 use units::Time;
@@ -25,7 +25,8 @@ fn messages_come_once_whole_and_unaltered() {
             "{tally:?}"
         );
         assert!(recovered.timed_out > 0, "{tally:?}");
-        // Adaptive ascents avoid a dead cable between switches most of the time; a node's dead cable cannot be avoided.
+        // Adaptive ascents avoid a dead cable between switches most of the time; a node's dead
+        // cable cannot be avoided.
         let refused = recovered.unreachable;
         assert!(
             cables == Cables::BetweenSwitches || refused > 0,

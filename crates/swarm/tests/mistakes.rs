@@ -1,9 +1,10 @@
 //! Deliberate mistakes in the recovery from faults: does the swarm find them?
 //!
-//! The mistakes are those in `tests/mistakes/recovery` here, in any crate's sources, and those by which the adapter and
-//! the libraries test their own tests. The slow test makes each mistake in a workspace copy below the target directory,
-//! lets the swarm check some hundreds of seeds there, and demands that a case fails. Without a mistake all must pass.
-//! `ELANITE_MISTAKE=twice` tries only mistakes with `twice` in their name.
+//! The mistakes are those in `tests/mistakes/recovery` here, in any crate's sources, and those by
+//! which the adapter and the libraries test their own tests. The slow test makes each mistake in a
+//! workspace copy below the target directory, lets the swarm check some hundreds of seeds there,
+//! and demands that a case fails. Without a mistake all must pass. `ELANITE_MISTAKE=twice` tries
+//! only mistakes with `twice` in their name.
 
 #[path = "../../fabric/tests/common/mistake.rs"]
 mod mistake;

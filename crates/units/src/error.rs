@@ -39,7 +39,8 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// The error for a text that is not the needed quantity. The message quotes the text and lists the allowed forms.
+/// The error for a text that is not the needed quantity. The message quotes the text and lists the
+/// allowed forms.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnitError {

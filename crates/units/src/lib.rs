@@ -1,8 +1,8 @@
 //! The model's quantities: [`Time`], [`Bytes`], [`Rate`] and [`Flits`].
 //!
-//! Each is a newtype over an unsigned integer in its smallest unit (picosecond, byte, byte per second, flit). No value is
-//! rounded unless a function documents it. Arithmetic that leaves the integer's range panics in every build profile: this is a
-//! broken invariant of the model.
+//! Each is a newtype over an unsigned integer in its smallest unit (picosecond, byte, byte per
+//! second, flit). No value is rounded unless a function documents it. Arithmetic that leaves the
+//! integer's range panics in every build profile: this is a broken invariant of the model.
 //!
 //! # Text
 //!
@@ -15,12 +15,13 @@
 //! | [`Rate`] | B/s, KB/s, MB/s, GB/s; read, too: Mb/s, Gb/s | `400 MB/s`, `1.32 GB/s`, `400 Gb/s` |
 //! | [`Flits`] | flits (or flit) | `128 flits` |
 //!
-//! As in the papers, the KB of a size is 1024 bytes and the MB of a rate is 10^6 bytes: a message of "1 MB" at "1 MB/s" takes
-//! 1.048576 s.
+//! As in the papers, the KB of a size is 1024 bytes and the MB of a rate is 10^6 bytes: a message
+//! of "1 MB" at "1 MB/s" takes 1.048576 s.
 //!
-//! Parsing is exact. A decimal fraction that is not a multiple of the smallest unit is an error, as are a negative number, a
-//! number out of range, a missing unit, and another quantity's unit; see [`UnitError`]. Printing uses the largest unit in which
-//! the number needs at most three decimals, and the printed text parses to the same value.
+//! Parsing is exact. A decimal fraction that is not a multiple of the smallest unit is an error, as
+//! are a negative number, a number out of range, a missing unit, and another quantity's unit; see
+//! [`UnitError`]. Printing uses the largest unit in which the number needs at most three decimals,
+//! and the printed text parses to the same value.
 //!
 //! ```
 //! use units::{Bytes, Rate, Time};

@@ -3,8 +3,8 @@
 use crate::{Bytes, Time};
 use derive::Quantity;
 
-/// A transfer rate in whole bytes per second. In text, MB/s is 10^6 bytes per second, as for bandwidths in the papers. Gb/s,
-/// 10^9 bits per second, is read and never printed.
+/// A transfer rate in whole bytes per second. In text, MB/s is 10^6 bytes per second, as for
+/// bandwidths in the papers. Gb/s, 10^9 bits per second, is read and never printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Quantity)]
 #[scale(RATE)]
 pub struct Rate(u64);
@@ -43,8 +43,8 @@ impl Rate {
         self.0 == 0
     }
 
-    /// The time that `size` takes, rounded up to the next picosecond; `None` if the time exceeds [`Time`]'s range, as always at
-    /// rate zero.
+    /// The time that `size` takes, rounded up to the next picosecond; `None` if the time exceeds
+    /// [`Time`]'s range, as always at rate zero.
     #[must_use]
     #[inline]
     pub const fn checked_time(self, size: Bytes) -> Option<Time> {
@@ -65,8 +65,8 @@ impl Rate {
     /// The time that `size` takes, rounded up to the next picosecond.
     ///
     /// # Panics
-    /// At rate zero, or if the time exceeds [`Time`]'s range. Rates that users give are checked once, where they are read, with
-    /// [`checked_time`](Self::checked_time).
+    /// At rate zero, or if the time exceeds [`Time`]'s range. Rates that users give are checked
+    /// once, where they are read, with [`checked_time`](Self::checked_time).
     #[must_use]
     #[inline]
     pub const fn time(self, size: Bytes) -> Time {

@@ -116,7 +116,8 @@ impl Scale {
             .find(|unit| unit.symbol == symbol || unit.also.contains(&symbol))
     }
 
-    /// The unit that `word` probably means: its symbol except for case or a single typing slip, or its name spelled out.
+    /// The unit that `word` probably means: its symbol except for case or a single typing slip, or
+    /// its name spelled out.
     pub fn nearest(&self, word: &str) -> Option<&'static str> {
         let singular = word.strip_suffix('s').unwrap_or(word);
         let known = |unit: &&Unit| {

@@ -36,8 +36,9 @@ impl Bytes {
 
 arithmetic!(Bytes, u64);
 
-/// A flit count; flits are the units of flow control: the capacity of a buffer, the length of a packet, or the time for which a
-/// link is occupied, in its cycles. A flit's size in bytes is a link property.
+/// A flit count; flits are the units of flow control: the capacity of a buffer, the length of a
+/// packet, or the time for which a link is occupied, in its cycles. A flit's size in bytes is a
+/// link property.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Quantity)]
 #[scale(FLITS)]
 pub struct Flits(u32);

@@ -1,15 +1,15 @@
 //! The engine as a WebAssembly module, for a page in a browser.
 //!
-//! The module takes texts and returns JSON: it answers the calls of [`experiment::program`], and some for pages.
-//! `make web` compiles it for `wasm32-unknown-unknown`. `web/engine` has the worker that runs the module, and the calls
-//! with their types.
+//! The module takes texts and returns JSON: it answers the calls of [`experiment::program`], and
+//! some for pages. `make web` compiles it for `wasm32-unknown-unknown`. `web/engine` has the worker
+//! that runs the module, and the calls with their types.
 //!
-//! A point has the same digest as in the native engine: a run is independent of pointer size, threads and the host's
-//! arithmetic. A page has no files, so an experiment that names pair, flow or trace files is an error. The module has
-//! at most 4 GB of memory, and a run 2 GB.
+//! A point has the same digest as in the native engine: a run is independent of pointer size,
+//! threads and the host's arithmetic. A page has no files, so an experiment that names pair, flow
+//! or trace files is an error. The module has at most 4 GB of memory, and a run 2 GB.
 //!
-//! A run occupies its worker until it ends, and calls an observer with its progress. To cancel a run, end its worker. A worker
-//! is unusable after a panic.
+//! A run occupies its worker until it ends, and calls an observer with its progress. To cancel a
+//! run, end its worker. A worker is unusable after a panic.
 //!
 //! ## The rooms
 //!
@@ -49,7 +49,8 @@ fn start() {
     panic::to_javascript();
 }
 
-/// Answers a call: `{"ok": RESULT}`, `{"config": [TEXT, DIAGNOSTICS]}` or `{"run": [MESSAGE, EXIT CODE]}`.
+/// Answers a call: `{"ok": RESULT}`, `{"config": [TEXT, DIAGNOSTICS]}` or
+/// `{"run": [MESSAGE, EXIT CODE]}`.
 ///
 /// `observer` is called during a simulation, some thousand times a second.
 #[wasm_bindgen]

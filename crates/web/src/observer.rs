@@ -9,8 +9,8 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 #[wasm_bindgen]
 extern "C" {
-    /// A function that receives the simulated time in ps, the events so far, and the time in ps at which the run will end, if
-    /// this is known.
+    /// A function that receives the simulated time in ps, the events so far, and the time in ps at
+    /// which the run will end, if this is known.
     #[wasm_bindgen(typescript_type = "(time: number, events: number, end?: number) => void")]
     pub type ProgressFn;
 
@@ -34,8 +34,8 @@ pub fn observer(point: &Point, seen: ProgressFn) -> Observer {
     })
 }
 
-/// When a run with steady traffic ends, unless its precision asks for more; `None` for a search, and for programs that
-/// end by themselves.
+/// When a run with steady traffic ends, unless its precision asks for more; `None` for a search,
+/// and for programs that end by themselves.
 fn end(point: &Point) -> Option<Time> {
     let steady = matches!(&point.workload, Workload::Jobs(traffic) if traffic.saturation.is_none());
     steady.then(|| point.run.warm_up.saturating_add(point.run.window))

@@ -1,7 +1,7 @@
 //! Panics as JavaScript errors.
 //!
-//! A WebAssembly panic is a trap without a message. The hook throws the message first; the stack is not unwound, and
-//! the module must not be called again.
+//! A WebAssembly panic is a trap without a message. The hook throws the message first; the stack is
+//! not unwound, and the module must not be called again.
 
 use std::panic::set_hook;
 use wasm_bindgen::throw_str;

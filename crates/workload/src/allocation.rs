@@ -1,7 +1,8 @@
 //! # A static allocation of rails (coll2003 s2)
 //!
-//! The point sends no messages: an allocation is known before there is traffic. The record is the rail count (figure 2)
-//! and, on request, the transmitting and the receiving nodes on each rail: the matrix in figures 3 and 4.
+//! The point sends no messages: an allocation is known before there is traffic. The record is the
+//! rail count (figure 2) and, on request, the transmitting and the receiving nodes on each rail:
+//! the matrix in figures 3 and 4.
 
 use crate::records::{Baseline, Records, Tables};
 use crate::rows::{AllocationRow, MetricRow, Role};

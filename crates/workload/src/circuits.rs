@@ -1,12 +1,14 @@
 //! Circuits: the channels that packets held over time, for pictures.
 //!
-//! On request, a run keeps the circuits during a *watched* time, which begins when the warm-up ends. A row is one
-//! channel on a packet's way: since when the packet's header waited for the channel, when the packet got it, when the
-//! first and the last flit crossed the link, and when the channel was free again. The rows include circuits opened
-//! before the watched time and still open then. A row without an end is a channel still held when the watched time is
-//! over; a row without a channel is a header that still waits.
+//! On request, a run keeps the circuits during a *watched* time, which begins when the warm-up
+//! ends. A row is one channel on a packet's way: since when the packet's header waited for the
+//! channel, when the packet got it, when the first and the last flit crossed the link, and when the
+//! channel was free again. The rows include circuits opened before the watched time and still open
+//! then. A row without an end is a channel still held when the watched time is over; a row without
+//! a channel is a header that still waits.
 //!
-//! A watched microsecond with 64 loaded nodes has some hundred rows; the rows are for small networks and short times.
+//! A watched microsecond with 64 loaded nodes has some hundred rows; the rows are for small
+//! networks and short times.
 
 use crate::Window;
 use crate::slices::Slices;
@@ -42,7 +44,8 @@ pub struct CircuitRow {
     pub opened: Option<Time>,
     /// When the first flit was sent over the link.
     pub head: Option<Time>,
-    /// When the last flit was sent over the link; the worm engine knows it only for a way's last link.
+    /// When the last flit was sent over the link; the worm engine knows it only for a way's last
+    /// link.
     pub tail: Option<Time>,
     /// From when on the channel was free again.
     pub closed: Option<Time>,

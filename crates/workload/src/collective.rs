@@ -1,26 +1,30 @@
 //! # Collective operations (petrini2001)
 //!
-//! A job with one or more processes per node calls Elanlib's barrier, broadcast or reduction repeatedly, like the
-//! paper's benchmarks: each call immediately follows the one before. The first call, in which the library starts its
-//! threads, is not counted.
+//! A job with one or more processes per node calls Elanlib's barrier, broadcast or reduction
+//! repeatedly, like the paper's benchmarks: each call immediately follows the one before. The first
+//! call, in which the library starts its threads, is not counted.
 //!
-//! *Latency* is a call's duration, from its beginning to its return, as each process sees it. All calls by all
-//! processes are the sample for means, quantiles and the distribution. A benchmark that divides its loop time by the
-//! call count gets the mean over a row of calls, at any process: a process that returns early waits as much longer in
-//! the next call. This holds for broadcasts, too, which begin with a barrier (petrini2001, "both implementations
-//! perform an initial barrier"): the root may return before the last process has all bytes, but it cannot get ahead.
+//! *Latency* is a call's duration, from its beginning to its return, as each process sees it. All
+//! calls by all processes are the sample for means, quantiles and the distribution. A benchmark
+//! that divides its loop time by the call count gets the mean over a row of calls, at any process:
+//! a process that returns early waits as much longer in the next call. This holds for broadcasts,
+//! too, which begin with a barrier (petrini2001, "both implementations perform an initial
+//! barrier"): the root may return before the last process has all bytes, but it cannot get ahead.
 //! *Bandwidth* is size over the mean latency.
 //!
-//! *Steps.* Processes may compute for a while before each call, like programs that move in step. Noise
-//! ([`elan::noise`]) makes the last process late, and all others wait for it (garcia2005 s3.3: such noise "gets worse
-//! as cluster size increases"). A *step* is computation and call, from the end of one call to the end of the next.
+//! *Steps.* Processes may compute for a while before each call, like programs that move in step.
+//! Noise ([`elan::noise`]) makes the last process late, and all others wait for it (garcia2005
+//! s3.3: such noise "gets worse as cluster size increases"). A *step* is computation and call, from
+//! the end of one call to the end of the next.
 //!
-//! Other jobs may run on the same nodes, or on others, from the start: the *background traffic*. Its load is measured
-//! from the first call, when the warm-up ends, until the last process returns from its last call.
+//! Other jobs may run on the same nodes, or on others, from the start: the *background traffic*.
+//! Its load is measured from the first call, when the warm-up ends, until the last process returns
+//! from its last call.
 //!
-//! *Groups.* Several jobs on the same nodes may make such calls at the same time, each with its own root: the first
-//! node, the second, and so on. If broadcasts are not serialised ([`fabric::Broadcast`]) their trees may block each
-//! other forever. A run that is meant to show such a deadlock ends there, with a row for it and the table of waits.
+//! *Groups.* Several jobs on the same nodes may make such calls at the same time, each with its own
+//! root: the first node, the second, and so on. If broadcasts are not serialised
+//! ([`fabric::Broadcast`]) their trees may block each other forever. A run that is meant to show
+//! such a deadlock ends there, with a row for it and the table of waits.
 
 use crate::job::RunningJob;
 use crate::records::{Baseline, Records, Tables};
@@ -71,12 +75,13 @@ pub struct Collective {
     pub message: Option<CollectiveMessage>,
     /// The processes' nodes, by rank.
     pub nodes: Vec<NodeId>,
-    /// Processes on each node, with ranks next to each other, at least 1; they meet in shared memory.
+    /// Processes on each node, with ranks next to each other, at least 1; they meet in shared
+    /// memory.
     pub processes: u32,
     /// Calls that are counted, at least as many as batches.
     pub repeats: u32,
-    /// Groups of these nodes that make the calls at the same time, from 1 up to the node count. The first group's root
-    /// is the first process, and so on.
+    /// Groups of these nodes that make the calls at the same time, from 1 up to the node count. The
+    /// first group's root is the first process, and so on.
     pub groups: u32,
     /// Whether a fabric deadlock is a result.
     pub may_deadlock: bool,
@@ -172,8 +177,8 @@ impl CollectiveOperation {
 }
 
 impl Collective {
-    /// Runs the warm-up, and then until the last process has returned from its last call. Only the window's warm-up and
-    /// batch count are used.
+    /// Runs the warm-up, and then until the last process has returned from its last call. Only the
+    /// window's warm-up and batch count are used.
     ///
     /// # Errors
     /// See [`Failure`]. A packet deadlock is not an error where it is permitted.

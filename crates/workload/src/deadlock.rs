@@ -1,7 +1,8 @@
 //! Channels held and waits in a cycle: a fabric deadlock as a table.
 //!
-//! A row is a channel that a packet holds, or a wait in the cycle. A blocked packet holds the channels along its path,
-//! or along the part of its tree that has been set up. The channels held by the packets in the cycle make the picture.
+//! A row is a channel that a packet holds, or a wait in the cycle. A blocked packet holds the
+//! channels along its path, or along the part of its tree that has been set up. The channels held
+//! by the packets in the cycle make the picture.
 
 use fabric::control::{HeldChannel, PacketName, PacketWait};
 use fabric::{Deadlock, Wiring};
@@ -10,8 +11,8 @@ use fabric::{Deadlock, Wiring};
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest(self.step, (self.source, self.sequence), (self.first, self.last), self.switch, self.link, self.channel, self.holder_source.zip(self.holder_sequence))]
 pub struct DeadlockRow {
-    /// A wait's place in the cycle, from 0; the next waits for this one's holder to continue. Missing for a channel
-    /// that is held.
+    /// A wait's place in the cycle, from 0; the next waits for this one's holder to continue.
+    /// Missing for a channel that is held.
     pub step: Option<u32>,
     /// The node that sent the packet.
     pub source: u32,
@@ -25,7 +26,8 @@ pub struct DeadlockRow {
     pub switch: Option<u32>,
     /// The switch's name.
     pub switch_name: Option<String>,
-    /// The link whose channel it holds or waits for; missing if it waits for its turn at the switch.
+    /// The link whose channel it holds or waits for; missing if it waits for its turn at the
+    /// switch.
     pub link: Option<u32>,
     /// Where the link starts.
     pub from: Option<String>,

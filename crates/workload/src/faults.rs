@@ -1,7 +1,9 @@
-//! A run's fault records: the failed parts and their times, and the adapters' recovery in the measured window.
+//! A run's fault records: the failed parts and their times, and the adapters' recovery in the
+//! measured window.
 //!
-//! A run without any fault event has the records of a machine without faults. `accepted` and `bandwidth` always count
-//! the payload that arrives once and whole; a retransmitted packet counts once.
+//! A run without any fault event has the records of a machine without faults. `accepted` and
+//! `bandwidth` always count the payload that arrives once and whole; a retransmitted packet counts
+//! once.
 
 use crate::Failure;
 use crate::rows::MetricRow;
@@ -134,7 +136,8 @@ pub(crate) fn caused(error: &DmaError) -> bool {
 pub(crate) struct FirstLoss(Rc<RefCell<Option<String>>>);
 
 impl FirstLoss {
-    /// The value that a program on a node returned; `None` if faults have caused an error, which is kept.
+    /// The value that a program on a node returned; `None` if faults have caused an error, which is
+    /// kept.
     ///
     /// # Panics
     /// If there is an error, and no faults are listed.
@@ -153,7 +156,8 @@ impl FirstLoss {
         }
     }
 
-    /// How a run ended: the error that ended a program precedes the outcomes of the programs that waited for it.
+    /// How a run ended: the error that ended a program precedes the outcomes of the programs that
+    /// waited for it.
     pub fn end(&self, end: Result<(), Stop>) -> Result<(), Failure> {
         match self.0.take() {
             Some(error) => Err(Failure::Lost(error)),

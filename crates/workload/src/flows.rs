@@ -1,21 +1,23 @@
 //! # Lists of flows
 //!
-//! A flow has a source, a destination, a size in bytes, a start and a traffic class. A list has any number of flows;
-//! they depend only on their starts, as in network simulators' flow files. Each flow is one remote DMA, written to its
-//! destination: a node's flows share its adapter by the machine's parameters (queue, engines, time slices), and their
-//! packets share its link.
+//! A flow has a source, a destination, a size in bytes, a start and a traffic class. A list has any
+//! number of flows; they depend only on their starts, as in network simulators' flow files. Each
+//! flow is one remote DMA, written to its destination: a node's flows share its adapter by the
+//! machine's parameters (queue, engines, time slices), and their packets share its link.
 //!
-//! The *flow completion time* (FCT) runs from a flow's start until its sender knows that all bytes have been stored,
-//! the last acknowledgement included. The *ideal* is the same flow's FCT alone on the idle machine without faults: it
-//! is simulated, one flow after the other, each from an idle network. The *FCT slowdown* is the FCT over the ideal.
-//! Percentiles use the nearest rank: with fewer than 1,000 flows, p99.9 is the largest value.
+//! The *flow completion time* (FCT) runs from a flow's start until its sender knows that all bytes
+//! have been stored, the last acknowledgement included. The *ideal* is the same flow's FCT alone on
+//! the idle machine without faults: it is simulated, one flow after the other, each from an idle
+//! network. The *FCT slowdown* is the FCT over the ideal. Percentiles use the nearest rank: with
+//! fewer than 1,000 flows, p99.9 is the largest value.
 //!
 //! *Bounds.* The DMA queue of a node's adapter bounds its flows under way, one descriptor each
-//! ([`elan::DmaError::QueueFull`]); the others wait at their host, in the order of their starts, and the wait counts.
-//! On a machine with several rails the policy picks each flow's rails, and the bound is 16.
+//! ([`elan::DmaError::QueueFull`]); the others wait at their host, in the order of their starts,
+//! and the wait counts. On a machine with several rails the policy picks each flow's rails, and the
+//! bound is 16.
 //!
-//! Limits: a flow has at most [`LARGEST_MESSAGE`](crate::source::LARGEST_MESSAGE) bytes, and starts at a time, not when
-//! another flow ends. A flow that faults have ended has no FCT.
+//! Limits: a flow has at most [`LARGEST_MESSAGE`](crate::source::LARGEST_MESSAGE) bytes, and starts
+//! at a time, not when another flow ends. A flow that faults have ended has no FCT.
 
 use crate::Failure;
 use crate::faults;
@@ -32,7 +34,8 @@ use std::rc::Rc;
 use typed_index_collections::TiVec;
 use units::{Bytes, Time};
 
-/// A list's flows under way at a node with several rails: each is a process of the policy, and adapters support few.
+/// A list's flows under way at a node with several rails: each is a process of the policy, and
+/// adapters support few.
 const MOST_OVER_RAILS: u32 = 16;
 
 /// A flow in a list.
@@ -284,7 +287,8 @@ pub(crate) fn ideals(list: &Flows, mut cluster: Cluster) -> Result<Vec<Time>, Fa
     let rails = crate::traffic::rails(&cluster)?;
     let first = |flow: &&Flow| known.insert(kind(flow), Time::ZERO).is_none();
     let different: Vec<Flow> = list.flows.iter().filter(first).copied().collect();
-    // All use one list's processes, so that contexts suffice; each starts when the one before it has left the network.
+    // All use one list's processes, so that contexts suffice; each starts when the one before it
+    // has left the network.
     let all = Flows {
         flows: different,
         ..list.clone()
@@ -317,8 +321,8 @@ const CLASSES: [(&str, u64); 5] = [
     ("over 10 MB", u64::MAX),
 ];
 
-/// A list's results: over all flows and, if there are several size classes, per class, with the class name behind the
-/// list's.
+/// A list's results: over all flows and, if there are several size classes, per class, with the
+/// class name behind the list's.
 pub(crate) fn results(name: &str, flows: &[FlowRow]) -> Vec<MetricRow> {
     let mut rows = of_some(name, flows.iter());
     let mut least = 0;

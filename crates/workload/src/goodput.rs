@@ -1,28 +1,31 @@
 //! # The expected goodput of one stream over links with bit errors, in closed form
 //!
-//! A process sends messages of one packet each, the next when it knows that the last one is complete. Without bit
-//! errors a message takes a time `T`, measured with two messages on the idle machine. With bit errors a packet is
-//! retransmitted as a whole until the source receives its acceptance, and the added time has a closed form.
+//! A process sends messages of one packet each, the next when it knows that the last one is
+//! complete. Without bit errors a message takes a time `T`, measured with two messages on the idle
+//! machine. With bit errors a packet is retransmitted as a whole until the source receives its
+//! acceptance, and the added time has a closed form.
 //!
-//! The packet crosses `n` links. On link `i` each bit is wrong with probability `r_i`. A packet has `b` bits; switches
-//! check only the header's `h` bits. An answer has `t` bits. The fabric and the adapter's recovery set the rules. An
-//! attempt ends in one of these ways:
+//! The packet crosses `n` links. On link `i` each bit is wrong with probability `r_i`. A packet has
+//! `b` bits; switches check only the header's `h` bits. An answer has `t` bits. The fabric and the
+//! adapter's recovery set the rules. An attempt ends in one of these ways:
 //!
-//! * *The switch behind link `k` refuses the packet* (`k < n`), with probability `prod(i < k) (1 - r_i)^h * (1 - (1 - r_k)^h)`: its
-//!   answer passes the `k` links back.
-//! * *The destination refuses the packet*: all switches have accepted the header, and another bit is wrong; on the last
-//!   link the destination checks all bits. Its answer passes all links back.
-//! * *The destination accepts the packet*, with probability `a = prod (1 - r_i)^b`. Its answer passes all links back.
-//! * *In each case the answer may be lost*: over `k` links it comes with probability `prod(i <= k) (1 - r_i)^t`.
+//! * *The switch behind link `k` refuses the packet* (`k < n`), with probability
+//!   `prod(i < k) (1 - r_i)^h * (1 - (1 - r_k)^h)`: its answer passes the `k` links back.
+//! * *The destination refuses the packet*: all switches have accepted the header, and another bit
+//!   is wrong; on the last link the destination checks all bits. Its answer passes all links back.
+//! * *The destination accepts the packet*, with probability `a = prod (1 - r_i)^b`. Its answer
+//!   passes all links back.
+//! * *In each case the answer may be lost*: over `k` links it comes with probability
+//!   `prod(i <= k) (1 - r_i)^t`.
 //!
-//! A received refusal costs the time to the refusing end and back, and `retry_delay`. A lost answer costs the output
-//! timeout and the backoff in either case: an accepted packet is sent again, too, and the destination recognises the
-//! duplicate. Attempts are independent, and end with probability `p = a * prod (1 - r_i)^t`. So there are on average
-//! `1 / p` attempts. If each failure mode has the probability `q_j` and the cost `c_j`, a message takes
-//! `T + sum(q_j * c_j) / p`.
+//! A received refusal costs the time to the refusing end and back, and `retry_delay`. A lost answer
+//! costs the output timeout and the backoff in either case: an accepted packet is sent again, too,
+//! and the destination recognises the duplicate. Attempts are independent, and end with probability
+//! `p = a * prod (1 - r_i)^t`. So there are on average `1 / p` attempts. If each failure mode has
+//! the probability `q_j` and the cost `c_j`, a message takes `T + sum(q_j * c_j) / p`.
 //!
-//! The form holds as long as no packet is given up and there is no other traffic. All links at a level have one rate;
-//! switches may pick any of them.
+//! The form holds as long as no packet is given up and there is no other traffic. All links at a
+//! level have one rate; switches may pick any of them.
 
 use crate::Failure;
 use crate::records::{Baseline, Records};
@@ -46,7 +49,8 @@ pub struct Goodput {
     pub message: Bytes,
 }
 
-/// The probability that a number of bits arrive right over a link: products are equal to the bit on all computers.
+/// The probability that a number of bits arrive right over a link: products are equal to the bit on
+/// all computers.
 fn good(rate: f64, bits: u32) -> f64 {
     let (mut square, mut all) = (1.0 - rate, 1.0);
     for digit in 0..32 {
@@ -213,8 +217,8 @@ mod tests {
         assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
     }
 
-    /// Two links: the switch between them checks the header, the destination all bits on the second link, and the other
-    /// bits on the first.
+    /// Two links: the switch between them checks the header, the destination all bits on the second
+    /// link, and the other bits on the first.
     #[test]
     fn two_links_by_hand() {
         let rates: [f64; 2] = [3e-4, 1e-4];

@@ -1,15 +1,18 @@
 //! # A job: nodes that send, or fetch, messages
 //!
-//! Each node to which the job's pattern gives a destination runs the same program, in one or more processes. A process
-//! waits for the next message of its [`Source`], draws the message's destination, moves the message, and begins again
-//! when the move is complete. A message is *written* into the destination's memory or, with probability `1 - writes`,
-//! *read* from it: a get, which the destination's adapter executes (petrini2003 s4.6; [`elan::adapter::gets`]). All
-//! messages to a destination use the same buffer (petrini2003 s4.5), in adapter memory (petrini2003 s5.2) or main
-//! memory. A node's processes share its load.
+//! Each node to which the job's pattern gives a destination runs the same program, in one or more
+//! processes. A process waits for the next message of its [`Source`], draws the message's
+//! destination, moves the message, and begins again when the move is complete. A message is
+//! *written* into the destination's memory or, with probability `1 - writes`, *read* from it: a
+//! get, which the destination's adapter executes (petrini2003 s4.6; [`elan::adapter::gets`]). All
+//! messages to a destination use the same buffer (petrini2003 s4.5), in adapter memory (petrini2003
+//! s5.2) or main memory. A node's processes share its load.
 //!
-//! On a machine with several rails the policy picks each message's rails ([`rails`]); there messages are only written.
+//! On a machine with several rails the policy picks each message's rails ([`rails`]); there
+//! messages are only written.
 //!
-//! A process's random streams are named by its job, its node and its number there: no process changes another's draws.
+//! A process's random streams are named by its job, its node and its number there: no process
+//! changes another's draws.
 
 mod generated;
 
@@ -39,7 +42,8 @@ pub struct Job {
     pub nodes: Vec<NodeId>,
     /// How the nodes choose their destinations.
     pub pattern: Pattern,
-    /// The nodes that serve the job, in ascending order, if any do; they may also be nodes of this or another job.
+    /// The nodes that serve the job, in ascending order, if any do; they may also be nodes of this
+    /// or another job.
     pub servers: Vec<NodeId>,
     /// Mean message size.
     pub message: Bytes,
@@ -47,7 +51,8 @@ pub struct Job {
     pub sizes: Distribution,
     /// Inter-arrival time distribution.
     pub arrivals: Distribution,
-    /// Its registered [message source](crate::source::register); without one, sizes and gaps are independent draws.
+    /// Its registered [message source](crate::source::register); without one, sizes and gaps are
+    /// independent draws.
     pub source: Option<String>,
     /// Mean offered load per node, above 0.
     pub load: Rate,
@@ -218,8 +223,8 @@ impl<'a> RunningJob<'a> {
     }
 }
 
-/// The job's endpoints: its own processes (jobs do not share addresses) on each node that sends or is a destination,
-/// each with a buffer.
+/// The job's endpoints: its own processes (jobs do not share addresses) on each node that sends or
+/// is a destination, each with a buffer.
 enum Places {
     /// On machines with one rail.
     One(ByNode<(Node, Region)>),
@@ -362,7 +367,8 @@ impl Program {
         self.progress.borrow_mut().sources[self.index].take()
     }
 
-    /// Moves a message, over the rails that were picked when it was generated, and waits until the move is complete.
+    /// Moves a message, over the rails that were picked when it was generated, and waits until the
+    /// move is complete.
     async fn transfer(
         &mut self,
         there: NodeId,

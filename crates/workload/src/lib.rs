@@ -1,16 +1,19 @@
 //! # Workloads: the traffic of the published benchmarks
 //!
-//! A workload is a short program for an [`elan::Cluster`]'s nodes. It has the parameters that the papers vary and
-//! returns [`Records`]. Sections and figures refer to petrini2003, the `QsNET` paper; petrini2001 is the paper about
-//! collective communication, garcia2005 about MPI on `QsNetII`, coll2003 about several rails. The workloads are:
+//! A workload is a short program for an [`elan::Cluster`]'s nodes. It has the parameters that the
+//! papers vary and returns [`Records`]. Sections and figures refer to petrini2003, the `QsNET`
+//! paper; petrini2001 is the paper about collective communication, garcia2005 about MPI on
+//! `QsNetII`, coll2003 about several rails. The workloads are:
 //!
 //! * [`ping`]: one message at a time between two nodes (4.1, 4.2, figures 9 and 10);
 //! * [`overlap`]: two processes that communicate while one of the two computes (garcia2005 s3.2);
 //! * [`collective`]: repeated barriers or broadcasts, alone or among jobs' traffic (petrini2001);
 //! * [`trace`]: the replay of a message pattern, such as an all-reduce by rings (in no paper);
-//! * [`noise`]: one computation again and again, on a processor that noise interrupts (garcia2005 s3.3);
-//! * [`traffic`]: steady traffic from any number of *jobs*. A [`Job`] is a set of nodes, each with a [`source`] of
-//!   messages, and a [`Pattern`] that chooses the destinations. The paper's other benchmarks are jobs:
+//! * [`noise`]: one computation again and again, on a processor that noise interrupts (garcia2005
+//!   s3.3);
+//! * [`traffic`]: steady traffic from any number of *jobs*. A [`Job`] is a set of nodes, each with
+//!   a [`source`] of messages, and a [`Pattern`] that chooses the destinations. The paper's other
+//!   benchmarks are jobs:
 //!
 //! | benchmark | jobs |
 //! |---|---|
@@ -22,13 +25,14 @@
 //!
 //! * [`mix`]: traces, lists of [`flows`] and jobs side by side (in no paper).
 //!
-//! [`saturation`] searches the load at which a job saturates (coll2003 s5.3). Two kinds run no traffic: [`allocation`]
-//! is a static allocation of rails (coll2003 s2), and [`goodput`] is the expected bandwidth of one stream under bit
-//! errors.
+//! [`saturation`] searches the load at which a job saturates (coll2003 s5.3). Two kinds run no
+//! traffic: [`allocation`] is a static allocation of rails (coll2003 s2), and [`goodput`] is the
+//! expected bandwidth of one stream under bit errors.
 //!
-//! A run of steady traffic has a warm-up, which is discarded, and a measured window. The window is cut into batches of
-//! equal length. The batch means are the sample for confidence intervals. A run with a [`precision`] doubles the window
-//! until the intervals are narrow enough. A run with [`slices`] also keeps per-link delays over time.
+//! A run of steady traffic has a warm-up, which is discarded, and a measured window. The window is
+//! cut into batches of equal length. The batch means are the sample for confidence intervals. A run
+//! with a [`precision`] doubles the window until the intervals are narrow enough. A run with
+//! [`slices`] also keeps per-link delays over time.
 //!
 //! ## The rooms
 //!
@@ -110,10 +114,12 @@ pub enum Failure {
     /// The machine has no room for the library job's processes.
     #[error(transparent)]
     Job(#[from] JobError),
-    /// The machine has no context for the processes in background traffic or in jobs without a library.
+    /// The machine has no context for the processes in background traffic or in jobs without a
+    /// library.
     #[error(transparent)]
     NoContext(#[from] ContextError),
-    /// A DMA that the processes post has failed, although all buffers are there: mostly because the machine has no room for it.
+    /// A DMA that the processes post has failed, although all buffers are there: mostly because the
+    /// machine has no room for it.
     #[error("{0}{remedy}", remedy = dma_remedy(.0))]
     Dma(#[from] elan::DmaError),
     /// Machine parts have failed, and a program cannot continue without a message.
@@ -146,7 +152,8 @@ fn remedy(error: &elan::MemoryError) -> &'static str {
     }
 }
 
-/// A process's buffer without contents. Its address is the same in all processes that map the same buffers.
+/// A process's buffer without contents. Its address is the same in all processes that map the same
+/// buffers.
 pub(crate) fn buffer(
     pe: &Pe,
     placement: Placement,
@@ -165,8 +172,8 @@ pub struct Window {
     pub length: Time,
     /// Number of equal parts in the window, at least 1.
     pub batches: u32,
-    /// Number of equal parts in the whole run, for per-link delays over time; 0 for no slices. A run with slices has no
-    /// precision.
+    /// Number of equal parts in the whole run, for per-link delays over time; 0 for no slices. A
+    /// run with slices has no precision.
     pub slices: u32,
     /// The time after the warm-up for which circuits are kept; 0 for no circuits.
     pub watch: Time,

@@ -1,20 +1,20 @@
 //! # Programs side by side: traces, lists of flows and jobs in one run
 //!
-//! Any number of *programs* run on one machine: traces, each with its nodes and its start; lists of flows
-//! ([`crate::flows`]); and steady-traffic jobs ([`crate::job`]), which start with the run. Traces and lists start after
-//! the warm-up. The run ends when the last trace and the last flow have ended; jobs are measured once the warm-up is
-//! over.
+//! Any number of *programs* run on one machine: traces, each with its nodes and its start; lists of
+//! flows ([`crate::flows`]); and steady-traffic jobs ([`crate::job`]), which start with the run.
+//! Traces and lists start after the warm-up. The run ends when the last trace and the last flow
+//! have ended; jobs are measured once the warm-up is over.
 //!
-//! Each program also runs *alone*, on the same machine with the same faults and seeds: a trace or a list to its end, a
-//! job as long as it runs in company. The *slowdown* is the program's duration in company over its duration alone: for
-//! a trace, the time from its start to the end of its last operation; for a list, its flows' mean completion time; for
-//! a job, its messages' mean latency.
+//! Each program also runs *alone*, on the same machine with the same faults and seeds: a trace or a
+//! list to its end, a job as long as it runs in company. The *slowdown* is the program's duration
+//! in company over its duration alone: for a trace, the time from its start to the end of its last
+//! operation; for a list, its flows' mean completion time; for a job, its messages' mean latency.
 //!
-//! Every packet counts towards its program's share on each of its links, which shows the links that programs have in
-//! common.
+//! Every packet counts towards its program's share on each of its links, which shows the links that
+//! programs have in common.
 //!
-//! Limits: programs do not see each other's processors, so all processes on a node, over all programs, need a processor
-//! each.
+//! Limits: programs do not see each other's processors, so all processes on a node, over all
+//! programs, need a processor each.
 
 use crate::flows::{self, Flows};
 use crate::job::RunningJob;
@@ -51,7 +51,8 @@ pub struct TraceProgram {
     pub nodes: Vec<NodeId>,
     /// When it starts, after the warm-up.
     pub start: Time,
-    /// The room for sends, per pair of ranks; if 0, long sends end when their bytes have been fetched.
+    /// The room for sends, per pair of ranks; if 0, long sends end when their bytes have been
+    /// fetched.
     pub buffered: Bytes,
     /// Its packets' traffic class.
     pub traffic_class: u8,
@@ -113,8 +114,8 @@ impl Mix {
         let warm_up = window.warm_up;
         let several = parts.len() > 1;
         let alone = |part: &Mix, end| part.once((machines.cluster)(), (warm_up, end), seed);
-        // Traces and lists run alone first: one that does not end is an error then, whereas jobs beside it would run
-        // forever.
+        // Traces and lists run alone first: one that does not end is an error then, whereas jobs
+        // beside it would run forever.
         let mut before = Vec::new();
         for part in parts.iter().filter(|part| several && part.jobs.is_empty()) {
             before.push(alone(part, None)?);

@@ -1,12 +1,14 @@
 //! # The noise test (garcia2005 s3.3, figure 3)
 //!
-//! A process on one processor repeats the same computation, and takes the time of each: "each synthetic computation has
-//! been calibrated to take about 1 ms in the absence of noise". An iteration's *detour* is the time beyond that:
-//! processor time taken by the operating system ([`elan::noise`]). An iteration begins when the one before ends;
-//! reading the clock takes no time.
+//! A process on one processor repeats the same computation, and takes the time of each: "each
+//! synthetic computation has been calibrated to take about 1 ms in the absence of noise". An
+//! iteration's *detour* is the time beyond that: processor time taken by the operating system
+//! ([`elan::noise`]). An iteration begins when the one before ends; reading the clock takes no
+//! time.
 //!
-//! Results are the iteration time, as mean, quantiles and maximum; the share of iterations that took at least 1% longer
-//! than without noise; and the detour distribution. Detour bins are fine; bins for whole times would be 1 us wide.
+//! Results are the iteration time, as mean, quantiles and maximum; the share of iterations that
+//! took at least 1% longer than without noise; and the detour distribution. Detour bins are fine;
+//! bins for whole times would be 1 us wide.
 //!
 //! The network is idle, and only this processor is modelled: the test is arithmetic.
 

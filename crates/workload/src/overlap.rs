@@ -1,8 +1,8 @@
 //! # Post-compute-wait: communication while the process computes (garcia2005 s3.2)
 //!
-//! Two processes run on two nodes. In each round the *worker* posts a send to its partner and a receive from it, computes
-//! for a given time, and waits for both; the partner posts the same and waits. The worker's three phases are timed
-//! separately, as in the paper:
+//! Two processes run on two nodes. In each round the *worker* posts a send to its partner and a
+//! receive from it, computes for a given time, and waits for both; the partner posts the same and
+//! waits. The worker's three phases are timed separately, as in the paper:
 //!
 //! | phase | from | to |
 //! |---|---|---|
@@ -10,10 +10,10 @@
 //! | compute | the end of the call | the computation is over: it touches no memory and makes no calls |
 //! | wait | the end of the computation | both the send and the receive are complete |
 //!
-//! Two results follow: the *CPU availability*, the time in all compute phases over the time in all rounds, and the
-//! *bandwidth*, the bytes in both directions over the latter. MPI's *progress rule* asks that transfers end
-//! independently of calls: `over` is the fraction of rounds in which both had ended with the computation. Looking is
-//! free and has no effect on the run.
+//! Two results follow: the *CPU availability*, the time in all compute phases over the time in all
+//! rounds, and the *bandwidth*, the bytes in both directions over the latter. MPI's *progress rule*
+//! asks that transfers end independently of calls: `over` is the fraction of rounds in which both
+//! had ended with the computation. Looking is free and has no effect on the run.
 
 use crate::faults::FirstLoss;
 use crate::records::{Baseline, Records, Tables};
@@ -110,7 +110,8 @@ impl Overlap {
             let begin = pe.now();
             let send = mpi.isend(other, 0, from, size);
             let receive = mpi.irecv(other, 0, to, size);
-            // The calls return immediately, and their instructions precede the processor's next work.
+            // The calls return immediately, and their instructions precede the processor's next
+            // work.
             pe.compute(Time::ZERO).await;
             let called = pe.now();
             if worker {

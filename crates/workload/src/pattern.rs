@@ -1,8 +1,8 @@
 //! # Patterns: the destinations of a job's messages
 //!
-//! A pattern gives each node in a job the destinations of its messages. In a *permutation* (petrini2003 s4.4) every
-//! node has one partner. A permutation ranks the job's nodes from 0, by node number. The paper's permutations compute
-//! on the rank's binary digits `a(n-1) ... a1 a0`:
+//! A pattern gives each node in a job the destinations of its messages. In a *permutation*
+//! (petrini2003 s4.4) every node has one partner. A permutation ranks the job's nodes from 0, by
+//! node number. The paper's permutations compute on the rank's binary digits `a(n-1) ... a1 a0`:
 //!
 //! | pattern | partner of `a(n-1) ... a1 a0` | nodes |
 //! |---|---|---|
@@ -21,20 +21,21 @@
 //! | tornado | rank + ceil(N / 2) - 1 modulo N: nearly half way round, a ring's worst case (Dally and Towles, Principles and Practices of Interconnection Networks, table 3.1) |
 //! | random K | a permutation drawn from number K; all permutations without a node that is its own partner are equally likely |
 //!
-//! The draws of `random` depend on K and N alone: a run has the same permutation with every seed, and so have all
-//! machines in a comparison.
+//! The draws of `random` depend on K and N alone: a run has the same permutation with every seed,
+//! and so have all machines in a comparison.
 //!
 //! The other patterns draw each message's destination, or fix it by other rules:
 //!
-//! * *uniform* (petrini2003 s4.3): any node in the job, all equally likely; if the job has servers, any server
-//!   (petrini2003 s4.6: random I/O; with one server, s4.5: a hot-spot);
-//! * *blocks* and *cyclic* (petrini2003 s4.6: deterministic I/O): each node keeps to one server. The paper leaves the
-//!   choice open: blocks give the first server to the first nodes, and so on; cyclic deals the servers out in turn. A
-//!   server that would get itself takes the next server, so that all nodes generate traffic (petrini2003 s4.6: shared
-//!   I/O);
+//! * *uniform* (petrini2003 s4.3): any node in the job, all equally likely; if the job has servers,
+//!   any server (petrini2003 s4.6: random I/O; with one server, s4.5: a hot-spot);
+//! * *blocks* and *cyclic* (petrini2003 s4.6: deterministic I/O): each node keeps to one server.
+//!   The paper leaves the choice open: blocks give the first server to the first nodes, and so on;
+//!   cyclic deals the servers out in turn. A server that would get itself takes the next server, so
+//!   that all nodes generate traffic (petrini2003 s4.6: shared I/O);
 //! * *pairs*: any list with sources and destinations.
 //!
-//! No node sends to itself: a node never draws itself, and a node that is its own partner stays silent (petrini2003 s5.4).
+//! No node sends to itself: a node never draws itself, and a node that is its own partner stays
+//! silent (petrini2003 s5.4).
 
 use elan::NodeId;
 use kernel::random::Stream;
@@ -44,7 +45,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// How a job's nodes choose their destinations. All but the last three names are also used in experiment files.
+/// How a job's nodes choose their destinations. All but the last three names are also used in
+/// experiment files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "Rule")]
@@ -144,8 +146,8 @@ impl Pattern {
         matches!(self, Pattern::Blocks | Pattern::Cyclic)
     }
 
-    /// All ranks' partners in a permutation of `count` ranks, a number that the permutation admits; `None` if the
-    /// pattern is not a permutation.
+    /// All ranks' partners in a permutation of `count` ranks, a number that the permutation admits;
+    /// `None` if the pattern is not a permutation.
     pub fn partners(&self, count: u32) -> Option<Vec<u32>> {
         // A single node's rank has no digits: the node is its own partner.
         let digits = count.trailing_zeros();
@@ -173,8 +175,8 @@ impl Pattern {
         }
     }
 
-    /// The destinations of each node's messages. Nodes and servers are in ascending order; the pattern must admit the
-    /// node count.
+    /// The destinations of each node's messages. Nodes and servers are in ascending order; the
+    /// pattern must admit the node count.
     pub fn destinations(&self, nodes: &[NodeId], servers: &[NodeId]) -> Vec<Destinations> {
         let count = nodes.len() as u32;
         let any: Rc<[NodeId]> = if servers.is_empty() { nodes } else { servers }.into();
@@ -204,8 +206,8 @@ impl Pattern {
     }
 }
 
-/// The permutation over `count` ranks for a seed number. Shuffles are drawn until no rank is its own partner, which
-/// takes e = 2.7 shuffles in the mean.
+/// The permutation over `count` ranks for a seed number. Shuffles are drawn until no rank is its
+/// own partner, which takes e = 2.7 shuffles in the mean.
 fn drawn(number: u32, count: u32) -> Vec<u32> {
     let mut stream = Stream::fixed(number.into(), "permutation");
     let mut partners: Vec<u32> = (0..count).collect();

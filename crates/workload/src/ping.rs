@@ -1,13 +1,13 @@
 //! # Ping (petrini2003 s4.1, s4.2)
 //!
-//! One message at a time goes from one node to another, or in both directions at the same time. Bandwidth is size over
-//! latency. With both directions each is measured, and the figures are per direction. The latency's definition depends
-//! on the library:
+//! One message at a time goes from one node to another, or in both directions at the same time.
+//! Bandwidth is size over latency. With both directions each is measured, and the figures are per
+//! direction. The latency's definition depends on the library:
 //!
 //! * *Elan3lib*: the time from posting the remote DMA to the completion notice at the destination;
-//! * *MPI*: with one direction, half a message's round trip, sent back immediately; with both, the time from
-//!   `MPI_Irecv` and `MPI_Isend`, which both processes call, until both are complete (garcia2005 s3.1). `MPI_Sendrecv`
-//!   does the same.
+//! * *MPI*: with one direction, half a message's round trip, sent back immediately; with both, the
+//!   time from `MPI_Irecv` and `MPI_Isend`, which both processes call, until both are complete
+//!   (garcia2005 s3.1). `MPI_Sendrecv` does the same.
 
 use crate::faults::FirstLoss;
 use crate::records::{Baseline, Records, Tables};

@@ -1,15 +1,17 @@
 //! # Precision: how long steady traffic is measured
 //!
-//! A run may measure only as long as its results need. Such a run has a shortest window. At the window's end it looks
-//! at every job's accepted load. If one of them is not known well enough, the window doubles, two batches become one,
-//! and the run continues. The batch count stays the same. A run with a doubled window is the same, to the last bit, as
-//! a run that was given this window from the start; only the window length depends on the measurements.
+//! A run may measure only as long as its results need. Such a run has a shortest window. At the
+//! window's end it looks at every job's accepted load. If one of them is not known well enough, the
+//! window doubles, two batches become one, and the run continues. The batch count stays the same. A
+//! run with a doubled window is the same, to the last bit, as a run that was given this window from
+//! the start; only the window length depends on the measurements.
 //!
-//! A job's accepted load is known well enough if half of its 95% confidence interval is at most a given fraction of its
-//! mean. Batches that are too short for their traffic depend on each other, and their interval is too narrow. So the
-//! interval over batch pairs must be narrow enough, too: if neighbours are alike, pairs scatter as much as single
-//! batches do, with half the sample size. There are few looks, because each look doubles the window: the more often a
-//! run looks, the more often it ends by chance (Law and Carson, "A sequential procedure for determining the length of a
+//! A job's accepted load is known well enough if half of its 95% confidence interval is at most a
+//! given fraction of its mean. Batches that are too short for their traffic depend on each other,
+//! and their interval is too narrow. So the interval over batch pairs must be narrow enough, too:
+//! if neighbours are alike, pairs scatter as much as single batches do, with half the sample size.
+//! There are few looks, because each look doubles the window: the more often a run looks, the more
+//! often it ends by chance (Law and Carson, "A sequential procedure for determining the length of a
 //! steady-state simulation", Operations Research 27, 1979).
 //!
 //! A job that is not saturated is known immediately: its accepted load is its offered load.
@@ -21,7 +23,8 @@ use units::Time;
 /// When a run may end before its longest window is over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
-    /// Half the 95% confidence interval of each saturated job's accepted load, as a fraction of this load.
+    /// Half the 95% confidence interval of each saturated job's accepted load, as a fraction of
+    /// this load.
     pub enough: f64,
     /// How often the window may double.
     pub doublings: u32,
@@ -40,8 +43,8 @@ impl Precision {
     }
 }
 
-/// Measures a window, which is doubled until `is_known` returns true, or as often as allowed. Returns the values of
-/// `measured` at each batch's end.
+/// Measures a window, which is doubled until `is_known` returns true, or as often as allowed.
+/// Returns the values of `measured` at each batch's end.
 pub(crate) fn measure<T, E>(
     window: &mut Window,
     mut measured: impl FnMut(Time) -> Result<T, E>,

@@ -13,7 +13,8 @@ use kernel::Digest;
 use kernel::statistics::Histogram;
 use units::Time;
 
-/// A run's tables; those that its workload does not fill are empty. All code about tables uses this list.
+/// A run's tables; those that its workload does not fill are empty. All code about tables uses this
+/// list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tables {
     /// Measured values.
@@ -76,8 +77,8 @@ impl From<Vec<MetricRow>> for Tables {
 pub struct Records {
     /// The measurements.
     pub tables: Tables,
-    /// Digest over all packets in the run, without the tables. Where values were added after the run, it is the digest
-    /// without these values.
+    /// Digest over all packets in the run, without the tables. Where values were added after the
+    /// run, it is the digest without these values.
     pub base: String,
     /// Digest over all packets in the run and all tables: [`digest()`] from `base`.
     pub digest: String,
@@ -87,8 +88,8 @@ pub struct Records {
     pub events: u64,
     /// Simulated time over the whole run.
     pub simulated: Time,
-    /// Message latencies in the window, for each steady-traffic job. They are in no table, because their bins are many,
-    /// and not part of the digest.
+    /// Message latencies in the window, for each steady-traffic job. They are in no table, because
+    /// their bins are many, and not part of the digest.
     pub latencies: Vec<(String, Histogram)>,
 }
 
@@ -146,7 +147,8 @@ impl Baseline {
             let busy = after.busy - before.busy;
             let waiting = after.waiting - before.waiting;
             let down = after.down - before.down;
-            // Most links in a large machine may have been idle: only the links that are kept get names.
+            // Most links in a large machine may have been idle: only the links that are kept get
+            // names.
             (busy > 0 || waiting > 0 || down > 0).then(|| {
                 let (from, to) = tree.ends(link);
                 LinkRow {
@@ -239,8 +241,8 @@ impl Records {
     }
 }
 
-/// The digest over records: their `base`, their packets, events and simulated picoseconds, and the tables that `add`
-/// adds in the order of [`Tables::all`]. `None` if `add` returns `None`.
+/// The digest over records: their `base`, their packets, events and simulated picoseconds, and the
+/// tables that `add` adds in the order of [`Tables::all`]. `None` if `add` returns `None`.
 pub fn digest(
     base: &str,
     totals: [u64; 3],

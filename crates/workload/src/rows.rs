@@ -72,7 +72,8 @@ impl MetricRow {
     }
 }
 
-/// Messages that one node in a job sent, or fetched, in the measured window. Silent nodes have no row.
+/// Messages that one node in a job sent, or fetched, in the measured window. Silent nodes have no
+/// row.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest(self.job, self.node, self.offered, self.accepted)]
 pub struct NodeRow {
@@ -88,8 +89,8 @@ pub struct NodeRow {
     pub accepted: f64,
 }
 
-/// A directed link's activity in the measured window. Its errors follow from the packets and the faults, hence are not
-/// part of the digest.
+/// A directed link's activity in the measured window. Its errors follow from the packets and the
+/// faults, hence are not part of the digest.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest(self.link, self.packets, self.flits, self.busy, self.waiting, self.delay)]
 #[digest_if(!self.busy.is_zero() || !self.waiting.is_zero())]
@@ -112,7 +113,8 @@ pub struct LinkRow {
     pub busy: Time,
     /// Time that packets waited to enter it.
     pub waiting: Time,
-    /// Time that these packets have waited since their injection when they leave the link, the wait to enter included.
+    /// Time that these packets have waited since their injection when they leave the link, the wait
+    /// to enter included.
     pub delay: Time,
     /// Packets, headers of packets and acknowledgements that bit errors have damaged on it.
     pub errors: u64,
@@ -120,7 +122,8 @@ pub struct LinkRow {
     pub down: Time,
 }
 
-/// A switch's activity in the measured window: the sums over its outgoing links, hence not part of the digest.
+/// A switch's activity in the measured window: the sums over its outgoing links, hence not part of
+/// the digest.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest()]
 pub struct SwitchRow {

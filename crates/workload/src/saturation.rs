@@ -1,15 +1,16 @@
 //! # A job's saturation point: a search over its load (coll2003 s5.3)
 //!
-//! "Saturation is defined as the minimum offered bandwidth where the accepted bandwidth is lower than the global packet
-//! creation rate at the source nodes." For a run, `saturated` in [`crate::traffic`] is this condition. The search
-//! halves an interval of loads, whose lower end is not saturated and whose upper end is, until the interval is short
-//! enough. Each trial is a separate run, on a fresh cluster, with the same seed. The result is the upper end: the least
-//! load that was found saturated. The whole range's two ends are tried last, and only if they are still ends of the
-//! interval.
+//! "Saturation is defined as the minimum offered bandwidth where the accepted bandwidth is lower
+//! than the global packet creation rate at the source nodes." For a run, `saturated` in
+//! [`crate::traffic`] is this condition. The search halves an interval of loads, whose lower end is
+//! not saturated and whose upper end is, until the interval is short enough. Each trial is a
+//! separate run, on a fresh cluster, with the same seed. The result is the upper end: the least
+//! load that was found saturated. The whole range's two ends are tried last, and only if they are
+//! still ends of the interval.
 //!
-//! The records are those for the greatest load that was not saturated, and also `saturation`, in MB/s for each node. If
-//! the highest load is not saturated, it is the result, and `saturated` is 0 as always. If the lowest load is
-//! saturated, it is the result, and `saturated` is 1.
+//! The records are those for the greatest load that was not saturated, and also `saturation`, in
+//! MB/s for each node. If the highest load is not saturated, it is the result, and `saturated` is 0
+//! as always. If the lowest load is saturated, it is the result, and `saturated` is 1.
 
 use crate::job::Job;
 use crate::records::Records;
@@ -27,7 +28,8 @@ use units::Rate;
 pub struct Search {
     /// The highest load.
     pub highest: Rate,
-    /// The largest final distance between a saturated load and one that is not, as a fraction of the highest load.
+    /// The largest final distance between a saturated load and one that is not, as a fraction of
+    /// the highest load.
     pub resolution: f64,
 }
 

@@ -1,12 +1,12 @@
 //! Time slices: how congestion builds up.
 //!
-//! A link's counters hold two sums: how long packets waited for it in the measured window, and how long these packets
-//! have waited since their injection. On request, the whole run, warm-up included, is cut into equal slices, each with
-//! its own sums. A wait counts where it ends, with the packet's first flit on the link: a wait across two slices
-//! belongs to the second.
+//! A link's counters hold two sums: how long packets waited for it in the measured window, and how
+//! long these packets have waited since their injection. On request, the whole run, warm-up
+//! included, is cut into equal slices, each with its own sums. A wait counts where it ends, with
+//! the packet's first flit on the link: a wait across two slices belongs to the second.
 //!
-//! Links without waits have no row. Even so a slice has a row for most links of a large network under load, a million
-//! for 65,536 nodes; hence there are no slices unless a run asks for them.
+//! Links without waits have no row. Even so a slice has a row for most links of a large network
+//! under load, a million for 65,536 nodes; hence there are no slices unless a run asks for them.
 
 use crate::Window;
 use elan::{Cluster, Stop};
@@ -22,7 +22,8 @@ pub struct SliceRow {
     pub link: u32,
     /// Time that packets waited to enter the link.
     pub waiting: Time,
-    /// Time that these packets have waited since their injection. At least one of the two times is above zero.
+    /// Time that these packets have waited since their injection. At least one of the two times is
+    /// above zero.
     pub delay: Time,
 }
 
@@ -30,8 +31,8 @@ pub struct SliceRow {
 pub(crate) struct Slices {
     window: Window,
     finished: u32,
-    /// Entry per link: cycles waited for the link, and since the injection, until the last slice ended. Empty if there
-    /// are no slices.
+    /// Entry per link: cycles waited for the link, and since the injection, until the last slice
+    /// ended. Empty if there are no slices.
     before: Vec<[u64; 2]>,
     rows: Vec<SliceRow>,
 }

@@ -1,11 +1,12 @@
 //! A message source: arrival times and sizes drawn from its own streams.
 //!
-//! The program behind a source sends one message at a time. While the program lags, messages wait: the source draws a message
-//! when the program takes it, when somebody asks how much has arrived, or when a generator asks for it at its arrival.
+//! The program behind a source sends one message at a time. While the program lags, messages wait:
+//! the source draws a message when the program takes it, when somebody asks how much has arrived,
+//! or when a generator asks for it at its arrival.
 //!
-//! A program registers its own [`TrafficSource`] under a name ([`register`]). A job in an experiment file gives the
-//! name in `source`. The name is part of a point's identity; the code behind it is part of the engine that the store
-//! records.
+//! A program registers its own [`TrafficSource`] under a name ([`register`]). A job in an
+//! experiment file gives the name in `source`. The name is part of a point's identity; the code
+//! behind it is part of the engine that the store records.
 
 use crate::Distribution;
 use kernel::random::Stream;
@@ -48,13 +49,14 @@ pub struct JobOffer<'a> {
     pub arrivals: Distribution,
 }
 
-/// Makes a process's source. A source draws from its own streams ([`Stream`]), named below [`JobOffer::path`].
+/// Makes a process's source. A source draws from its own streams ([`Stream`]), named below
+/// [`JobOffer::path`].
 pub type SourceFactory = fn(&JobOffer<'_>) -> Box<dyn TrafficSource>;
 
 static SOURCES: Registry<SourceFactory> = Registry::new();
 
-/// Registers a source under a name, to be called before the first experiment file is read. A later source replaces an
-/// earlier one with the same name.
+/// Registers a source under a name, to be called before the first experiment file is read. A later
+/// source replaces an earlier one with the same name.
 pub fn register(name: &'static str, make: SourceFactory) {
     SOURCES.add(name, make);
 }
@@ -84,7 +86,8 @@ impl RandomSource {
         let JobOffer { seed, path, .. } = *offered;
         let mut arrival_stream = Stream::new(seed, &format!("{path}/arrivals"));
         let mean_gap = offered.load.time(offered.message);
-        // Each node's first message arrives at a different moment, so that equal nodes do not move in step.
+        // Each node's first message arrives at a different moment, so that equal nodes do not move
+        // in step.
         let next = Time::from_ps((arrival_stream.uniform_f64() * mean_gap.as_ps() as f64) as u64);
         RandomSource {
             mean_size: offered.message,
@@ -183,7 +186,8 @@ impl Source {
         self.next = self.rule.next();
         assert!(
             self.next.arrival > message.arrival && !message.size.is_zero(),
-            "a source makes {message:?} and then {:?}; messages have bytes and arrive one after another",
+            "a source makes {message:?} and then {:?}; messages have bytes and arrive one after \
+            another",
             self.next
         );
         message

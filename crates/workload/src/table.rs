@@ -1,14 +1,16 @@
 //! # Tables: one definition for all of a run's results
 //!
-//! A row is a plain structure that derives [`Row`](derive::Row): the names of its columns, their types, units and
-//! descriptions, and the values that a run's digest takes from a row. The extension module, the store and the library
-//! use only these definitions.
+//! A row is a plain structure that derives [`Row`](derive::Row): the names of its columns, their
+//! types, units and descriptions, and the values that a run's digest takes from a row. The
+//! extension module, the store and the library use only these definitions.
 //!
-//! A field is a column with the same name. A [`Time`] is a column with whole picoseconds, `NAME_ps`. An optional value
-//! is an `Option`. The digest omits columns that follow from other fields, such as a switch's name from its number.
+//! A field is a column with the same name. A [`Time`] is a column with whole picoseconds,
+//! `NAME_ps`. An optional value is an `Option`. The digest omits columns that follow from other
+//! fields, such as a switch's name from its number.
 //!
-//! A table's digest can be computed again from its columns, as the store keeps them ([`Table::add_columns`]): rows are
-//! made from the columns in the digest, and treated like a run's rows.
+//! A table's digest can be computed again from its columns, as the store keeps them
+//! ([`Table::add_columns`]): rows are made from the columns in the digest, and treated like a run's
+//! rows.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -89,8 +91,8 @@ pub trait Cell {
     where
         Self: Sized;
 
-    /// Adds the value to a digest: numbers as 64-bit integers, a missing value as the greatest integer or an empty
-    /// text.
+    /// Adds the value to a digest: numbers as 64-bit integers, a missing value as the greatest
+    /// integer or an empty text.
     fn add_to(&self, digest: &mut Digest) {
         match self.value() {
             Value::None if Self::TYPE == Type::Text => digest.str(""),
@@ -136,7 +138,8 @@ cells! {
     (u32, u32): U64, |cell| u64::from(cell.0) << 32 | u64::from(cell.1), |held| Some(((held >> 32) as u32, held as u32));
 }
 
-/// A text as a program constant. There are few of these, and they are short; `None` for one too many or too long.
+/// A text as a program constant. There are few of these, and they are short; `None` for one too
+/// many or too long.
 fn constant(text: &str) -> Option<&'static str> {
     static KNOWN: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
     let mut known = KNOWN.lock().expect("no holder panics");
@@ -240,8 +243,8 @@ pub trait Table {
     /// Adds all rows.
     fn add_to(&self, digest: &mut Digest);
 
-    /// Adds rows that are given by columns, as [`Table::add_to`] adds this table's rows: an entry per column, present
-    /// for each column in the digest.
+    /// Adds rows that are given by columns, as [`Table::add_to`] adds this table's rows: an entry
+    /// per column, present for each column in the digest.
     ///
     /// Returns `None` if a value is missing, or does not fit its column.
     fn add_columns(

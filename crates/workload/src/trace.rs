@@ -1,12 +1,13 @@
 //! # Traces: the replay of a generated message pattern
 //!
-//! A job with a given process count per node carries out a collective operation's calls as Tports messages: the
-//! operation's [`goal::pattern`], replayed as [`goal::replay::on_cluster`] replays any trace. Ranks are dealt out node
-//! by node. Buffers lie in main memory.
+//! A job with a given process count per node carries out a collective operation's calls as Tports
+//! messages: the operation's [`goal::pattern`], replayed as [`goal::replay::on_cluster`] replays
+//! any trace. Ranks are dealt out node by node. Buffers lie in main memory.
 //!
-//! *Latency* is the time from the start to the end of the last operation, over the call count. *Bandwidth* is the *bus
-//! bandwidth* of NCCL's tests: the bytes that a rank would have to send in a call, over the latency
-//! ([`Calls::bus_bytes`]). So figures for different algorithms and rank counts can be compared with an adapter's rate.
+//! *Latency* is the time from the start to the end of the last operation, over the call count.
+//! *Bandwidth* is the *bus bandwidth* of NCCL's tests: the bytes that a rank would have to send in
+//! a call, over the latency ([`Calls::bus_bytes`]). So figures for different algorithms and rank
+//! counts can be compared with an adapter's rate.
 //!
 //! Limits: a message that can not get through ends the run with an error.
 

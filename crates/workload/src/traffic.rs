@@ -1,23 +1,25 @@
 //! # Steady traffic from any number of jobs (petrini2003 s4.3-4.7)
 //!
-//! All jobs run at the same time, from the start until the window ends, and are measured separately.
+//! All jobs run at the same time, from the start until the window ends, and are measured
+//! separately.
 //!
-//! *Accepted* load is a job's payload that was stored in the measured window: at servers or, for reads, at the
-//! requesting nodes. *Offered* load is the payload that arrived in the window. Both are given per node that sends,
-//! without silent nodes, and for jobs with servers also per server.
+//! *Accepted* load is a job's payload that was stored in the measured window: at servers or, for
+//! reads, at the requesting nodes. *Offered* load is the payload that arrived in the window. Both
+//! are given per node that sends, without silent nodes, and for jobs with servers also per server.
 //!
-//! A job is *saturated* if the waiting messages have grown in the window by more than 5% of the arrivals, and by more
-//! than half a message for each process. A load just above the accepted load shows only in windows long enough for
-//! that.
+//! A job is *saturated* if the waiting messages have grown in the window by more than 5% of the
+//! arrivals, and by more than half a message for each process. A load just above the accepted load
+//! shows only in windows long enough for that.
 //!
-//! A run may have a *precision*: the window doubles until each saturated job's accepted load is known well enough
-//! ([`crate::precision`]).
+//! A run may have a *precision*: the window doubles until each saturated job's accepted load is
+//! known well enough ([`crate::precision`]).
 //!
-//! On a machine with several rails loads are also given as fractions of the combined capacity of a node's links, and
-//! latencies in cycles of one flit on a link, as in coll2003 (s5.3).
+//! On a machine with several rails loads are also given as fractions of the combined capacity of a
+//! node's links, and latencies in cycles of one flit on a link, as in coll2003 (s5.3).
 //!
-//! The latency of a message runs from its arrival, including its wait behind earlier messages, until its node knows
-//! that the message is complete. Past saturation the latency grows with the run, and reflects only the run length.
+//! The latency of a message runs from its arrival, including its wait behind earlier messages,
+//! until its node knows that the message is complete. Past saturation the latency grows with the
+//! run, and reflects only the run length.
 
 use crate::circuits::Circuits;
 use crate::job::{Job, RunningJob, Totals};
@@ -90,7 +92,8 @@ impl Traffic {
     /// See [`Failure`].
     ///
     /// # Panics
-    /// If a job has nodes that the cluster lacks, a pattern that does not admit their number, or no node that sends.
+    /// If a job has nodes that the cluster lacks, a pattern that does not admit their number, or no
+    /// node that sends.
     pub fn run(
         &self,
         mut cluster: Cluster,
@@ -196,8 +199,8 @@ fn is_known(
     })
 }
 
-/// Whether a job's waiting messages have grown by more than half a message for each process, and by more than 5% of the
-/// arrivals.
+/// Whether a job's waiting messages have grown by more than half a message for each process, and by
+/// more than 5% of the arrivals.
 fn is_saturated(job: &RunningJob<'_>, start: &Totals, end: &Totals) -> bool {
     let arrived = end.arrived() - start.arrived();
     let growth = arrived.saturating_sub(end.taken - start.taken);

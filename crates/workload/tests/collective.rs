@@ -1,4 +1,5 @@
-//! Collective operations: the libraries' figures, agreement within the records, background traffic, deadlocks.
+//! Collective operations: the libraries' figures, agreement within the records, background traffic,
+//! deadlocks.
 #![allow(clippy::float_cmp)] // equal results are equal to the last bit
 
 use elan::{Cluster, Config, NodeId, Placement, Stop, Watch};
@@ -88,7 +89,8 @@ fn background(pattern: Pattern) -> Job {
     }
 }
 
-/// Time per call in a row of calls, in us: a benchmark's loop that is written with the library alone.
+/// Time per call in a row of calls, in us: a benchmark's loop that is written with the library
+/// alone.
 fn benchmark(call: impl AsyncFn(Pe) + 'static) -> f64 {
     let mut cluster = Cluster::new(config(), Watch::default());
     let job = libelan::ProcessJob::new("test", NodeId::all(64), 1).expect("64 processes");
@@ -113,7 +115,8 @@ fn assert_near(found: f64, expected: f64, share: f64) {
     assert!(off <= share * expected, "{found} instead of {expected}");
 }
 
-/// petrini2001: 6 us by hardware, 15 us by software, with 64 nodes; to block takes an interrupt longer than to poll.
+/// petrini2001: 6 us by hardware, 15 us by software, with 64 nodes; to block takes an interrupt
+/// longer than to poll.
 #[test]
 fn barriers_take_what_a_benchmark_of_the_library_tells() {
     let software = idle(&collective(CollectiveOperation::Gsync, 64));
@@ -131,7 +134,8 @@ fn barriers_take_what_a_benchmark_of_the_library_tells() {
     assert_near(blocking, hardware + longer.as_us_f64(), 1e-3);
 }
 
-/// petrini2001: 288 MB/s by hardware between adapter memories, 200 MB/s between main memories; the first call is no longer.
+/// petrini2001: 288 MB/s by hardware between adapter memories, 200 MB/s between main memories; the
+/// first call is no longer.
 #[test]
 fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
     for (memory, published) in [(Placement::Adapter, 288.0), (Placement::Main, 200.0)] {
@@ -211,8 +215,8 @@ fn nodes_with_gaps_are_served_by_software() {
     );
 }
 
-/// petrini2001: background traffic slows the software barrier down far more than the hardware barrier. The traffic
-/// continues until the last call has ended, and its load is recorded.
+/// petrini2001: background traffic slows the software barrier down far more than the hardware
+/// barrier. The traffic continues until the last call has ended, and its load is recorded.
 #[test]
 fn background_traffic_slows_software_down() {
     let slowdown = |operation| {
@@ -289,7 +293,8 @@ fn rivals(mode: Broadcast, may_deadlock: bool) -> Result<Records, Failure> {
     )
 }
 
-/// petrini2001: broadcasts that climb to different root switches deadlock; serialised through one, they complete.
+/// petrini2001: broadcasts that climb to different root switches deadlock; serialised through one,
+/// they complete.
 #[test]
 fn rivals_deadlock_unless_they_are_serialised() {
     let records = rivals(Broadcast::Serialised, true).expect("it ends");
@@ -341,8 +346,8 @@ fn an_ordinary_deadlock_is_an_error() {
     }
 }
 
-/// A reduction passes each process on its way up the tree, and comes back by a broadcast: it takes longer than the barrier that
-/// does the same without a number, and less than twice as long.
+/// A reduction passes each process on its way up the tree, and comes back by a broadcast: it takes
+/// longer than the barrier that does the same without a number, and less than twice as long.
 #[test]
 fn a_reduction_takes_longer_than_a_barrier() {
     let (barrier, reduction) = (
@@ -355,7 +360,8 @@ fn a_reduction_takes_longer_than_a_barrier() {
     );
 }
 
-/// Processes that compute before each call: the steps are recorded, and the calls take as long as without computation.
+/// Processes that compute before each call: the steps are recorded, and the calls take as long as
+/// without computation.
 #[test]
 fn steps_are_computation_and_call() {
     let alone = collective(CollectiveOperation::Hgsync, 16);

@@ -1,9 +1,10 @@
 //! Deliberate mistakes: do the tests find them?
 //!
-//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff: folder `traffic` in jobs,
-//! sources and patterns, folder `measures` in a run's figures and the searches for them, folder `programs` in flows and
-//! programs side by side. The slow test makes each mistake in a workspace copy below the target directory, runs the
-//! tests there, and demands that they fail.
+//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff:
+//! folder `traffic` in jobs, sources and patterns, folder `measures` in a run's figures and the
+//! searches for them, folder `programs` in flows and programs side by side. The slow test makes
+//! each mistake in a workspace copy below the target directory, runs the tests there, and demands
+//! that they fail.
 //!
 //! `ELANITE_MISTAKE=twice` tries only mistakes with `twice` in their name.
 
@@ -12,7 +13,8 @@ mod mistake;
 
 use mistake::{assert_all_fit, assert_all_found};
 
-/// Mistake folders, the least number of mistakes in each, and the `cargo test` arguments that select the tests.
+/// Mistake folders, the least number of mistakes in each, and the `cargo test` arguments that
+/// select the tests.
 const KINDS: [(&str, usize, &[&str]); 3] = [
     (
         "traffic",

@@ -107,8 +107,8 @@ fn flows_that_do_not_meet_take_their_ideal() {
     assert!(rows[3].ideal < rows[1].ideal && rows[2].ideal < rows[3].ideal);
 }
 
-/// Two flows into one link need at least the time for all their flits on it, and no more than one flow of all bytes
-/// over the machine's slowest part: so the last one ends between both.
+/// Two flows into one link need at least the time for all their flits on it, and no more than one
+/// flow of all bytes over the machine's slowest part: so the last one ends between both.
 #[test]
 fn two_flows_share_the_link_to_their_destination() {
     let config = sixteen_nodes();
@@ -142,7 +142,8 @@ fn flows_of_a_node_share_its_adapter() {
     assert!(long > rows[0].ideal && short > rows[1].ideal);
 }
 
-/// Flows beyond the adapter's queue capacity wait at their host, in the order of their starts, and all arrive.
+/// Flows beyond the adapter's queue capacity wait at their host, in the order of their starts, and
+/// all arrive.
 #[test]
 fn flows_wait_for_places_in_the_queue() {
     let mut config = sixteen_nodes();
@@ -225,7 +226,8 @@ fn programs_that_share_no_link_have_no_slowdown() {
     assert_eq!(shared.count(), 0);
 }
 
-/// Programs in each other's way take longer than alone, and each link's shares add up to its counters.
+/// Programs in each other's way take longer than alone, and each link's shares add up to its
+/// counters.
 #[test]
 fn programs_in_each_others_way_take_longer() {
     let uniform = Job {
@@ -263,7 +265,8 @@ fn programs_in_each_others_way_take_longer() {
         let (packets, flits) = own.fold((0, 0), |(packets, flits), share| {
             (packets + share.packets, flits + share.flits)
         });
-        // The job's packets may have a channel and no flit on the link when the run ends, or when the window begins.
+        // The job's packets may have a channel and no flit on the link when the run ends, or when
+        // the window begins.
         assert!(packets.abs_diff(link.packets) <= 4, "{link:?}: {packets}");
         let longest = u64::from(sixteen_nodes().packet.flits(Bytes::new(320)));
         assert!(
@@ -271,7 +274,8 @@ fn programs_in_each_others_way_take_longer() {
             "{link:?}: {flits}"
         );
     }
-    // The ring's bytes over a node's link: 2 x 3 steps with a quarter of the vector, three times, and its overhead.
+    // The ring's bytes over a node's link: 2 x 3 steps with a quarter of the vector, three times,
+    // and its overhead.
     let sent = tables
         .shares
         .iter()

@@ -1,4 +1,5 @@
-//! Patterns against their definitions in digits, against published examples, and against their promises.
+//! Patterns against their definitions in digits, against published examples, and against their
+//! promises.
 
 use elan::NodeId;
 use kernel::random::Stream;
@@ -108,8 +109,8 @@ fn examples_of_any_number() {
     assert_eq!(partners(&Pattern::Tornado, 6), [2, 3, 4, 5, 0, 1]);
 }
 
-/// A number's permutation is fixed permanently; other numbers draw others. Those over three and four ranks come equally
-/// often: there are 2 and 9 without a rank that is its own partner.
+/// A number's permutation is fixed permanently; other numbers draw others. Those over three and
+/// four ranks come equally often: there are 2 and 9 without a rank that is its own partner.
 #[test]
 fn random_permutations() {
     assert_eq!(
@@ -141,7 +142,8 @@ fn random_permutations() {
     );
 }
 
-/// All but the shuffle are their own inverse; a shuffle is one after as many steps as there are digits.
+/// All but the shuffle are their own inverse; a shuffle is one after as many steps as there are
+/// digits.
 #[test]
 fn inverses() {
     for pattern in &PERMUTATIONS {
@@ -167,8 +169,8 @@ fn one(node: u32) -> Destinations {
     Destinations::One(NodeId::new(node))
 }
 
-/// The count of 64 nodes that are their own partner: palindromes in bit reversal (petrini2003 s5.4), the diagonal in
-/// the transpose.
+/// The count of 64 nodes that are their own partner: palindromes in bit reversal (petrini2003
+/// s5.4), the diagonal in the transpose.
 #[test]
 fn silent_nodes() {
     let nodes: Vec<NodeId> = NodeId::all(64).collect();
@@ -219,9 +221,9 @@ fn permutations_of_any_nodes() {
     assert_eq!(destinations, [21, 20, 5, 3].map(one));
 }
 
-/// Eight servers among 64 nodes in both mappings from petrini2003 s4.6, shared: all 64 nodes send, and each server has
-/// eight clients, one more or less where a server that would be its own client takes the next one. Dedicated: seven
-/// clients each.
+/// Eight servers among 64 nodes in both mappings from petrini2003 s4.6, shared: all 64 nodes send,
+/// and each server has eight clients, one more or less where a server that would be its own client
+/// takes the next one. Dedicated: seven clients each.
 #[test]
 fn servers_are_shared_evenly() {
     let nodes: Vec<NodeId> = NodeId::all(64).collect();
@@ -330,7 +332,8 @@ fn pairs() {
 }
 
 proptest! {
-    /// A permutation reaches every rank once; no node sends to itself, and only the job's nodes are destinations.
+    /// A permutation reaches every rank once; no node sends to itself, and only the job's nodes are
+    /// destinations.
     #[test]
     fn permutations_are_bijections(
         pattern in prop::sample::select(PERMUTATIONS.to_vec()),

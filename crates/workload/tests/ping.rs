@@ -120,8 +120,8 @@ fn latency_grows() {
     }
 }
 
-/// Six links each way carry all packets, the others are idle; each packet leaves an acknowledgement and an EOP on them,
-/// and a switch's counters are its links' sums.
+/// Six links each way carry all packets, the others are idle; each packet leaves an acknowledgement
+/// and an EOP on them, and a switch's counters are its links' sums.
 #[test]
 fn links_and_switches_add_up() {
     let records = run(ping(3000));
@@ -139,8 +139,8 @@ fn links_and_switches_add_up() {
             assert_eq!(sum(|row| row.packets), packets, "level {level}, up {up}");
             assert_eq!(sum(|row| row.flits), flits, "level {level}, up {up}");
             let busy: Time = rows.clone().map(|row| row.busy).sum();
-            // On each link along the way the packets and their EOPs; against it on the reverse link, the
-            // acknowledgements.
+            // On each link along the way the packets and their EOPs; against it on the reverse
+            // link, the acknowledgements.
             let acknowledgements = packets;
             let least = flits + packets + acknowledgements;
             let slots = busy / config().cycle;
@@ -191,8 +191,9 @@ fn equal_runs_are_equal() {
     assert_ne!(records.digest, run(ping(5001)).digest);
 }
 
-/// petrini2003 s5.1, s5.2: MPI, from main memory to main memory. An empty message's half round trip takes 5.5 us, to
-/// the nanosecond as in the library's tests; long messages come at 200 MB/s, and both ways at 80 MB/s each.
+/// petrini2003 s5.1, s5.2: MPI, from main memory to main memory. An empty message's half round trip
+/// takes 5.5 us, to the nanosecond as in the library's tests; long messages come at 200 MB/s, and
+/// both ways at 80 MB/s each.
 #[test]
 fn mpi_is_that_of_the_library() {
     let file = include_str!("../../../machines/es40-qsnet.toml");

@@ -1,5 +1,5 @@
-//! MPI on the shipped `QsNetII` machine: overlap with computation, its absence where the host does the work, and
-//! messages within a node.
+//! MPI on the shipped `QsNetII` machine: overlap with computation, its absence where the host does
+//! the work, and messages within a node.
 #![allow(clippy::float_cmp)] // equal results are equal to the last bit
 
 use elan::{Cluster, Config, Matching, Placement, Watch};
@@ -48,8 +48,9 @@ fn phases_add_up() {
     }
 }
 
-/// The progress rule (garcia2005 s3.2): both transfers end while the process computes and makes no calls. Short
-/// messages and long ones; only the calls themselves remain, for any computation length.
+/// The progress rule (garcia2005 s3.2): both transfers end while the process computes and makes no
+/// calls. Short messages and long ones; only the calls themselves remain, for any computation
+/// length.
 #[test]
 fn transfers_end_during_the_computation() {
     for kilobytes in [0, 1, 32, 256] {
@@ -109,8 +110,8 @@ fn latency(to: u32, bytes: u64) -> (f64, u64) {
     (records.value("latency"), records.packets)
 }
 
-/// A dual-processor node's two processes exchange messages through shared memory, without the network: short ones
-/// faster, long ones at a processor's copy rate.
+/// A dual-processor node's two processes exchange messages through shared memory, without the
+/// network: short ones faster, long ones at a processor's copy rate.
 #[test]
 fn messages_within_a_node() {
     for bytes in [0, 64, 4096, 1 << 20] {

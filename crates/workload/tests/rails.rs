@@ -80,8 +80,8 @@ fn processes_share_the_load() {
             config = multirail(NODES, 1, BASIC);
             config.rails = None;
         }
-        // The warm-up is longer than any process's mean gap: before that, more than the load arrives, as the first
-        // messages come at evenly spread moments.
+        // The warm-up is longer than any process's mean gap: before that, more than the load
+        // arrives, as the first messages come at evenly spread moments.
         let window = Window {
             warm_up: Time::from_ms(30),
             length: Time::from_ms(20),
@@ -107,7 +107,8 @@ fn processes_share_the_load() {
     }
 }
 
-/// Each process draws its own numbers: if two send equal messages in step, one may have sent one message more.
+/// Each process draws its own numbers: if two send equal messages in step, one may have sent one
+/// message more.
 #[test]
 fn processes_draw_apart() {
     let job = Job {
@@ -128,7 +129,8 @@ fn processes_draw_apart() {
     assert!(counts.iter().filter(odd).count() > 0, "{counts:?}");
 }
 
-/// Message arrivals depend on the seed only, not on the policy that carries them: all policies get the same load.
+/// Message arrivals depend on the seed only, not on the policy that carries them: all policies get
+/// the same load.
 #[test]
 fn all_policies_are_offered_the_same() {
     let offered = |policy, processes| {
@@ -145,8 +147,8 @@ fn all_policies_are_offered_the_same() {
     }
 }
 
-/// Under the basic policy a single rail makes a machine without a choice: every packet is the same. Only the rows that a
-/// machine with `[rails]` adds differ.
+/// Under the basic policy a single rail makes a machine without a choice: every packet is the same.
+/// Only the rows that a machine with `[rails]` adds differ.
 #[test]
 fn one_rail_is_no_choice() {
     let with = multirail(NODES, 1, BASIC);
@@ -175,8 +177,8 @@ fn one_rail_is_no_choice() {
     }
 }
 
-/// Loads as fractions of the capacity of a node's links, all rails together, and latencies in 5 ns cycles (coll2003
-/// s5.3).
+/// Loads as fractions of the capacity of a node's links, all rails together, and latencies in 5 ns
+/// cycles (coll2003 s5.3).
 #[test]
 fn the_measures_of_the_paper() {
     let records = run(&machine(DYNAMIC), &uniform(200, 4), WINDOW, 1);
@@ -192,9 +194,9 @@ fn the_measures_of_the_paper() {
     assert!((records.mean("latency_mean") * 200.0 - cycles).abs() < 1e-6);
 }
 
-/// Equal seeds make equal runs, others do not, and the flit engine agrees with the worm engine: by every policy, from
-/// either memory, also where a rail fails, where rails are picked when messages are generated, and with messages that
-/// are not cut.
+/// Equal seeds make equal runs, others do not, and the flit engine agrees with the worm engine: by
+/// every policy, from either memory, also where a rail fails, where rails are picked when messages
+/// are generated, and with messages that are not cut.
 #[test]
 fn equal_runs_are_equal() {
     let mut whole = machine(DYNAMIC);
@@ -228,8 +230,8 @@ fn equal_runs_are_equal() {
     }
 }
 
-/// At light loads no message waits in a process, and a message takes the same rails whenever they are picked. At heavy
-/// loads the status is as old as the wait, and less is accepted.
+/// At light loads no message waits in a process, and a message takes the same rails whenever they
+/// are picked. At heavy loads the status is as old as the wait, and less is accepted.
 #[test]
 fn what_is_generated_waits_with_its_rails() {
     let sent = machine(LOCAL_DYNAMIC);
@@ -252,8 +254,9 @@ fn what_is_generated_waits_with_its_rails() {
     assert!(generated < 0.95 * sent, "{generated} of {sent}");
 }
 
-/// A load that three rails carry continues when the fourth fails in the middle of the window. A stripe's bytes that a
-/// failed rail has already brought count again when other rails bring them: a message for each process, at most.
+/// A load that three rails carry continues when the fourth fails in the middle of the window. A
+/// stripe's bytes that a failed rail has already brought count again when other rails bring them: a
+/// message for each process, at most.
 #[test]
 fn a_failure_does_not_stop_a_job() {
     for policy in [BASIC, LOCAL_DYNAMIC, DYNAMIC, HYBRID] {
@@ -270,7 +273,8 @@ fn a_failure_does_not_stop_a_job() {
             (accepted / offered - 1.0).abs() < 0.04,
             "{policy:?}: {accepted} of {offered}"
         );
-        // The dead rail's links carried at most half as much as the others': no flits after the failure.
+        // The dead rail's links carried at most half as much as the others': no flits after the
+        // failure.
         let flits = |rail: u32| -> u64 {
             let ejects = records
                 .tables

@@ -48,8 +48,8 @@ fn the_load_is_as_asked() {
     }
 }
 
-/// A reader that takes messages as they arrive and one that lags see the same messages, and the same bytes have
-/// arrived.
+/// A reader that takes messages as they arrive and one that lags see the same messages, and the
+/// same bytes have arrived.
 #[test]
 fn a_program_that_lags_misses_nothing() {
     for sizes in KINDS {

@@ -23,9 +23,9 @@ fn run(pattern: CollectivePattern, calls: u32) -> Records {
     replay.run(cluster(&sixteen_nodes())).expect("it ends")
 }
 
-/// Several calls take longer than one, and each call among several takes about as long. Bandwidth is a rank's bytes to
-/// send per call over the latency: 2 (p - 1) / p of the vector in a ring, and a vector for each other rank in an
-/// all-to-all.
+/// Several calls take longer than one, and each call among several takes about as long. Bandwidth
+/// is a rank's bytes to send per call over the latency: 2 (p - 1) / p of the vector in a ring, and
+/// a vector for each other rank in an all-to-all.
 #[test]
 fn latency_and_bandwidth_are_those_of_a_call() {
     for (pattern, bytes) in [

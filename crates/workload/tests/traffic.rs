@@ -1,4 +1,5 @@
-//! Steady traffic: offered load is accepted until the network is saturated, and the records agree with each other.
+//! Steady traffic: offered load is accepted until the network is saturated, and the records agree
+//! with each other.
 #![allow(clippy::float_cmp)] // equal results are equal to the last bit
 
 use crate::common;
@@ -91,7 +92,8 @@ fn a_light_load_is_accepted() {
     }
 }
 
-/// Latencies count messages that end in the window: as many as arrive in it, without a long warm-up's.
+/// Latencies count messages that end in the window: as many as arrive in it, without a long
+/// warm-up's.
 #[test]
 fn messages_of_the_warm_up_have_no_latency() {
     let window = Window {
@@ -117,7 +119,8 @@ fn a_heavy_load_saturates() {
     assert!(accepted.high < 400.0 * 320.0 / 378.0);
 }
 
-/// A single small message per node is not saturation, although it has not been taken up when a short window ends.
+/// A single small message per node is not saturation, although it has not been taken up when a
+/// short window ends.
 #[test]
 fn a_short_window_is_not_saturated_by_chance() {
     for seed in 0..20 {
@@ -138,8 +141,8 @@ fn a_short_window_is_not_saturated_by_chance() {
     }
 }
 
-/// Messages pile up for a while under a load that is accepted as a whole: more than half a message for each process,
-/// and far less than 5% of all.
+/// Messages pile up for a while under a load that is accepted as a whole: more than half a message
+/// for each process, and far less than 5% of all.
 #[test]
 fn a_queue_that_comes_and_goes_is_no_saturation() {
     let window = Window {
@@ -173,7 +176,8 @@ fn of_network(records: &Records) -> (&[LinkRow], &[SwitchRow], u64, u64, Time) {
     (links, switches, packets, events, records.simulated)
 }
 
-/// Batches only cut the window: their mean is the window's value, and the network does the same as without.
+/// Batches only cut the window: their mean is the window's value, and the network does the same as
+/// without.
 #[test]
 fn batches_add_up() {
     let in_batches = |batches| run(uniform(100), Window { batches, ..WINDOW }, 1);
@@ -193,7 +197,8 @@ fn batches_add_up() {
     }
 }
 
-/// Slices only observe: the run is the same with any number of slices, and their rows add up to the link counters.
+/// Slices only observe: the run is the same with any number of slices, and their rows add up to the
+/// link counters.
 #[test]
 fn slices_add_up() {
     let whole = run(uniform(350), WINDOW, 1);
@@ -260,8 +265,8 @@ fn rows_are_numbered() {
     assert_eq!(ends, [400, 2200].map(Time::from_us));
 }
 
-/// In the window the packets that enter the network leave it, except those under way at the window's ends; and a link
-/// is never busy for longer than the window.
+/// In the window the packets that enter the network leave it, except those under way at the
+/// window's ends; and a link is never busy for longer than the window.
 #[test]
 fn links_add_up() {
     let records = run(uniform(350), WINDOW, 1);
@@ -277,7 +282,8 @@ fn links_add_up() {
         assert!(up.abs_diff(down) <= 2 * 16 * 189, "{up} up, {down} down");
         ejected = down;
     }
-    // Four fifths of the messages leave the first-level switch: 12 of the 15 other nodes are elsewhere.
+    // Four fifths of the messages leave the first-level switch: 12 of the 15 other nodes are
+    // elsewhere.
     let share = sum(1, true, |row| row.packets) as f64 / sum(0, true, |row| row.packets) as f64;
     assert!((share - 0.8).abs() < 0.03, "{share}");
     let mut links = records.tables.links.iter();
@@ -363,8 +369,8 @@ fn a_hot_spot_fills_its_link() {
     assert_eq!(records.tables.nodes.len(), 15);
 }
 
-/// Reads are moved by the servers' adapters; a light load is accepted in any mixture of reads and writes, and the
-/// servers' links carry reads and writes.
+/// Reads are moved by the servers' adapters; a light load is accepted in any mixture of reads and
+/// writes, and the servers' links carry reads and writes.
 #[test]
 fn reads_and_writes() {
     for writes in [0.0, 0.25, 1.0] {

@@ -1,7 +1,8 @@
-//! Elanlib barriers and broadcasts, by hardware and by software, on 2 nodes, 4, and so on up to the whole machine.
+//! Elanlib barriers and broadcasts, by hardware and by software, on 2 nodes, 4, and so on up to the
+//! whole machine.
 //!
-//! The hardware sends one packet to a node range; switches combine the answers. The software uses a process tree. A
-//! group has the hardware if its nodes are contiguous.
+//! The hardware sends one packet to a node range; switches combine the answers. The software uses a
+//! process tree. A group has the hardware if its nodes are contiguous.
 
 use examples::{Outcome, job, run};
 use libelan::Pe;

@@ -1,8 +1,9 @@
 //! The heat equation on a 4,096-cell rod, by MPI on up to 16 nodes.
 //!
-//! Each rank has an equal part of the rod. In each step it exchanges the cells at its ends with its neighbours,
-//! computes the inner cells meanwhile, and then its two outer ones. Every 10 steps a reduction distributes the largest
-//! change to all ranks. The final temperatures are compared with a single process's result.
+//! Each rank has an equal part of the rod. In each step it exchanges the cells at its ends with its
+//! neighbours, computes the inner cells meanwhile, and then its two outer ones. Every 10 steps a
+//! reduction distributes the largest change to all ranks. The final temperatures are compared with
+//! a single process's result.
 
 use elan::ElanAddr;
 use examples::{Outcome, job, run};

@@ -1,7 +1,8 @@
-//! Puts and gets between two nodes, by Elan3lib: time per transfer, and bandwidth of transfers one after another.
+//! Puts and gets between two nodes, by Elan3lib: time per transfer, and bandwidth of transfers one
+//! after another.
 //!
-//! A put ends when its acknowledgement is back. A get requests a put in the opposite direction from the other node's
-//! adapter, and so takes longer. The other process takes no part in either.
+//! A put ends when its acknowledgement is back. A get requests a put in the opposite direction from
+//! the other node's adapter, and so takes longer. The other process takes no part in either.
 
 use elan::ProcessId;
 use examples::{Outcome, job, run};

@@ -1,8 +1,9 @@
-//! A histogram on Shmem: every process draws numbers and counts them in bins that lie on all processes.
+//! A histogram on Shmem: every process draws numbers and counts them in bins that lie on all
+//! processes.
 //!
-//! A bin is one word in one adapter's memory. The adapter that has the word executes an atomic addition; that process's
-//! host takes no part. An addition takes as long as a packet and its acknowledgement, and longer when all want the same
-//! bin.
+//! A bin is one word in one adapter's memory. The adapter that has the word executes an atomic
+//! addition; that process's host takes no part. An addition takes as long as a packet and its
+//! acknowledgement, and longer when all want the same bin.
 
 use examples::{Outcome, job, run};
 use libelan::Pe;

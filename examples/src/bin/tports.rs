@@ -1,7 +1,9 @@
-//! A farm on Tports: process 0 has 100 tasks with unequal lengths and gives the next one to each requesting worker.
+//! A farm on Tports: process 0 has 100 tasks with unequal lengths and gives the next one to each
+//! requesting worker.
 //!
-//! A worker's request and its last task's result are one message. Process 0 receives from any sender; the adapter
-//! matches messages and receives, so that a worker computes while its next request is matched.
+//! A worker's request and its last task's result are one message. Process 0 receives from any
+//! sender; the adapter matches messages and receives, so that a worker computes while its next
+//! request is matched.
 
 use elan::{ElanAddr, ProcessId};
 use examples::{Outcome, job, run};

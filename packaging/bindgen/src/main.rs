@@ -1,7 +1,8 @@
-//! `elanite-bindgen MODULE FOLDER`: the JavaScript around a WebAssembly module, as ES modules for a page.
+//! `elanite-bindgen MODULE FOLDER`: the JavaScript around a WebAssembly module, as ES modules for a
+//! page.
 //!
-//! This is `wasm-bindgen --target web` as a program of the workspace: `Cargo.lock` pins the library and the crate `wasm-bindgen`
-//! to the same version, without which the two refuse each other.
+//! This is `wasm-bindgen --target web` as a program of the workspace: `Cargo.lock` pins the library
+//! and the crate `wasm-bindgen` to the same version, without which the two refuse each other.
 
 use std::env;
 use std::process::ExitCode;

@@ -105,7 +105,8 @@ fn look(session: &Session, context: *mut c_void) {
     if stretch < due {
         return TIMER.arm(due - stretch, 0);
     }
-    // In the C library something may be locked that the simulation needs, but for calls in which the kernel waits.
+    // In the C library something may be locked that the simulation needs, but for calls in which
+    // the kernel waits.
     let in_kernel = kernel::waits(context);
     if (in_kernel || rank::repeats::is_program(place(context))) && session.guess_until(next()) {
         let goes_on = first_signal().is_some_and(kernel::restarts);

@@ -1,10 +1,10 @@
-//! Calls in which the kernel waits, and which a timer's signal ends: a read of a pipe or a socket, a wait for a child, a
-//! file lock.
+//! Calls in which the kernel waits, and which a timer's signal ends: a read of a pipe or a socket,
+//! a wait for a child, a file lock.
 //!
-//! Their ends come in real time, from outside of the simulation, so that such a call is only known for one when the
-//! real timer of [`super::alarm`] has found it: it interrupts the call, and the kernel has set the thread back to the
-//! instruction that makes the call. If the program has a handler that does not restart calls, the call then fails, as
-//! it would have without this.
+//! Their ends come in real time, from outside of the simulation, so that such a call is only known
+//! for one when the real timer of [`super::alarm`] has found it: it interrupts the call, and the
+//! kernel has set the thread back to the instruction that makes the call. If the program has a
+//! handler that does not restart calls, the call then fails, as it would have without this.
 
 use libc::{c_int, c_long, c_void};
 

@@ -1,7 +1,7 @@
 //! Contexts, and the device's data.
 //!
-//! A process has one context, however often it asks. It is attached, and all processes in the run have their numbers,
-//! before the program begins: the calls that did this only report success.
+//! A process has one context, however often it asks. It is attached, and all processes in the run
+//! have their numbers, before the program begins: the calls that did this only report success.
 
 use super::super::layout::ElanCapability;
 use super::super::{complain, places};

@@ -7,7 +7,8 @@
 //! | 3, 4 | the form: memory, a queue, and the same for a process range |
 //! | 8 and up | how often the adapter tries again; the machine file fixes that |
 //!
-//! The events lie beside the bytes: the source's event where they come from, the destination's where they go.
+//! The events lie beside the bytes: the source's event where they come from, the destination's
+//! where they go.
 
 use super::super::{hold, putget, stop};
 use super::Elan3Context;
@@ -36,7 +37,8 @@ const READS: u32 = 1 << 2;
 const FORM_SHIFT: u32 = 3;
 const FORM: u32 = 3;
 
-/// DMAs that events have started and that have not begun: their descriptors, as they were when the events occurred.
+/// DMAs that events have started and that have not begun: their descriptors, as they were when the
+/// events occurred.
 static WAITING: Mutex<Vec<Descriptor>> = Mutex::new(Vec::new());
 
 /// The descriptor at a place in the adapter's memory.

@@ -1,8 +1,8 @@
 //! The context's addresses: 32 bits, in which main memory and the adapter's memory are mapped.
 //!
-//! The two heaps are mapped at `elan3_init`'s addresses; `elan3_setperm` maps more. Other processes' DMAs name these
-//! addresses, so that equal places need not have equal process addresses. The adapter's memory is process memory; a
-//! `sdramaddr_t` is its address there.
+//! The two heaps are mapped at `elan3_init`'s addresses; `elan3_setperm` maps more. Other
+//! processes' DMAs name these addresses, so that equal places need not have equal process
+//! addresses. The adapter's memory is process memory; a `sdramaddr_t` is its address there.
 
 use super::super::heap::SystemHeap;
 use super::super::{complain, hold};
@@ -42,7 +42,8 @@ static SPACE: Mutex<Space> = Mutex::new(Space {
 });
 
 impl Space {
-    /// Where the context's address is in the process, if this many bytes are mapped there in one piece.
+    /// Where the context's address is in the process, if this many bytes are mapped there in one
+    /// piece.
     fn find(&self, elan: u64, size: u64) -> Option<(usize, c_int)> {
         let holds = |one: &&Mapping| one.elan <= elan && elan + size <= one.elan + one.size;
         let found = self.mappings.iter().find(holds)?;

@@ -1,16 +1,18 @@
 //! # The I/O bus
 //!
-//! Each adapter has one bus, shared by everything that crosses between host and adapter. A transfer is cut into bursts.
+//! Each adapter has one bus, shared by everything that crosses between host and adapter. A transfer
+//! is cut into bursts.
 //!
-//! *Half-duplex*, the papers' buses (PCI): one burst at a time. When a burst ends, the bus turns to the other direction
-//! if a transfer waits there; otherwise it continues in the same direction. Two directions that both have work thus
-//! alternate burst by burst and pay the turnaround each time. This alternation halves a bidirectional ping's bandwidth
-//! between main memories (petrini2003 s5.2); rail allocation seeks to avoid it (coll2003 s1).
+//! *Half-duplex*, the papers' buses (PCI): one burst at a time. When a burst ends, the bus turns to
+//! the other direction if a transfer waits there; otherwise it continues in the same direction. Two
+//! directions that both have work thus alternate burst by burst and pay the turnaround each time.
+//! This alternation halves a bidirectional ping's bandwidth between main memories (petrini2003
+//! s5.2); rail allocation seeks to avoid it (coll2003 s1).
 //!
 //! *Full-duplex*: each direction has its own wires, and the two do not slow each other.
 //!
-//! The bus's queues are bounded: the adapter has at most a few payload reads, input buffers and block copies
-//! outstanding, and a program has one command at a time per process.
+//! The bus's queues are bounded: the adapter has at most a few payload reads, input buffers and
+//! block copies outstanding, and a program has one command at a time per process.
 
 use crate::config::{BusConfig, Duplex};
 use std::collections::VecDeque;
@@ -51,7 +53,8 @@ pub struct BusState<T> {
     config: BusConfig,
     waiting: [VecDeque<Transfer<T>>; 2],
     last: Direction,
-    /// Size of the burst under way, by direction. A half-duplex bus has at most one burst under way.
+    /// Size of the burst under way, by direction. A half-duplex bus has at most one burst under
+    /// way.
     active: [Option<Bytes>; 2],
     busy: Time,
 }
@@ -68,8 +71,8 @@ impl<T> BusState<T> {
         }
     }
 
-    /// Adds a transfer of at least one byte. If the bus was idle, a burst starts now: returns the burst's duration,
-    /// after which the caller calls [`BusState::finish_burst`].
+    /// Adds a transfer of at least one byte. If the bus was idle, a burst starts now: returns the
+    /// burst's duration, after which the caller calls [`BusState::finish_burst`].
     #[inline]
     pub fn request(&mut self, direction: Direction, size: Bytes, purpose: T) -> Option<Time> {
         assert!(!size.is_zero(), "a transfer moves at least one byte");
@@ -89,8 +92,8 @@ impl<T> BusState<T> {
         }
     }
 
-    /// Ends the burst under way in a direction. Returns the transfer's purpose, if this burst completed it, and the
-    /// next burst's direction and duration, which starts now.
+    /// Ends the burst under way in a direction. Returns the transfer's purpose, if this burst
+    /// completed it, and the next burst's direction and duration, which starts now.
     pub fn finish_burst(&mut self, direction: Direction) -> (Option<T>, Option<(Direction, Time)>) {
         let size = self.active[direction.index()].take();
         let size = size.expect("a burst is under way");
@@ -106,13 +109,14 @@ impl<T> BusState<T> {
         (done, self.start_burst(direction))
     }
 
-    /// Time in which the bus was taken so far, bursts under way included; for a full-duplex bus, both directions
-    /// together.
+    /// Time in which the bus was taken so far, bursts under way included; for a full-duplex bus,
+    /// both directions together.
     pub fn busy(&self) -> Time {
         self.busy
     }
 
-    /// Picks the next burst after a burst has ended or a transfer has come up in a direction; returns its direction and duration.
+    /// Picks the next burst after a burst has ended or a transfer has come up in a direction;
+    /// returns its direction and duration.
     #[inline]
     fn start_burst(&mut self, ended: Direction) -> Option<(Direction, Time)> {
         let other = self.last.other();

@@ -1,16 +1,18 @@
 //! # The bus interface: how the adapter reads and writes main memory
 //!
-//! The adapter reads payload to send. An Elan3's PCI bus is taken while main memory answers; this time belongs to
-//! `bus.burst_overhead`. On an Elan4's PCI-X bus (garcia2005 s2) a read is *split* ([`AdapterPart::SplitReads`]): the
-//! adapter's request crosses the bus in a separate short transaction; the bridge takes `elan4.split` to find the data,
-//! while others use the bus; then the bridge sends the data in bursts as long as the bus allows. Both directions still
-//! share one bus, so a request and its data each turn the bus if something else goes the other way.
+//! The adapter reads payload to send. An Elan3's PCI bus is taken while main memory answers; this
+//! time belongs to `bus.burst_overhead`. On an Elan4's PCI-X bus (garcia2005 s2) a read is *split*
+//! ([`AdapterPart::SplitReads`]): the adapter's request crosses the bus in a separate short
+//! transaction; the bridge takes `elan4.split` to find the data, while others use the bus; then the
+//! bridge sends the data in bursts as long as the bus allows. Both directions still share one bus,
+//! so a request and its data each turn the bus if something else goes the other way.
 //!
-//! The adapter may have as many reads open as it prepares packets, `adapter.packets_in_flight`. Data come in request
-//! order. Processor stores to the adapter and the adapter's writes are posted writes on either bus.
+//! The adapter may have as many reads open as it prepares packets, `adapter.packets_in_flight`.
+//! Data come in request order. Processor stores to the adapter and the adapter's writes are posted
+//! writes on either bus.
 //!
-//! A main memory read sees all payload that the adapter has accepted before: bytes that are still in the input buffers
-//! are read from there.
+//! A main memory read sees all payload that the adapter has accepted before: bytes that are still
+//! in the input buffers are read from there.
 
 use super::bus::{BusState, Direction};
 use super::{AdapterEvent, Wires};
@@ -26,7 +28,8 @@ pub const REQUEST: Bytes = Bytes::new(8);
 /// One adapter's bus interface, with its bus.
 pub(crate) struct BusInterface {
     bus: BusState<AdapterEvent>,
-    /// If reads are split: the time from a request's end to the moment when its data ask for the bus.
+    /// If reads are split: the time from a request's end to the moment when its data ask for the
+    /// bus.
     split: Option<Time>,
     /// Packets with a payload read under way.
     reading: u32,

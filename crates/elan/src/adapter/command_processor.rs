@@ -1,7 +1,8 @@
 //! # The command processor: a process's requests to its adapter, one store each (petrini2003 s2.1; public Elan3 headers)
 //!
-//! Every command crosses the bus in a [`COMMAND`]-byte transaction. The command processor works on the command for
-//! `command`, then hands the command to its unit. Threads on the adapter need no command port.
+//! Every command crosses the bus in a [`COMMAND`]-byte transaction. The command processor works on
+//! the command for `command`, then hands the command to its unit. Threads on the adapter need no
+//! command port.
 
 use crate::in_flight::DmaId;
 use crate::memory::{EventNumber, QueueNumber};

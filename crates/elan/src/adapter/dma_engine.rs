@@ -1,26 +1,29 @@
 //! # The sending side: the DMA queue and the DMA engine
 //!
-//! One engine, among several on an Elan4, works through a descriptor queue, first in, first out. The engine takes up a
-//! descriptor, cuts the DMA in packets after `dma_start`, and hands the packets to the fabric, which injects while
-//! fewer than `packets_in_flight` are unacknowledged. The engine keeps that many packets prepared, so reading payload
-//! across the bus and sending overlap. Several engines share the queue and take turns packet by packet.
+//! One engine, among several on an Elan4, works through a descriptor queue, first in, first out.
+//! The engine takes up a descriptor, cuts the DMA in packets after `dma_start`, and hands the
+//! packets to the fabric, which injects while fewer than `packets_in_flight` are unacknowledged.
+//! The engine keeps that many packets prepared, so reading payload across the bus and sending
+//! overlap. Several engines share the queue and take turns packet by packet.
 //!
-//! A time slice is a time (petrini2003 s2.1: the engine "time-slices large DMAs so that small DMAs are not adversely
-//! blocked"; the headers of the Elan4 give its slices in microseconds). It begins when the engine takes the DMA up, and
-//! sends at least one packet. Between packets, whenever one has left or been answered and whenever a descriptor
-//! arrives, the engine compares the time: after its slice a DMA goes to the queue's end if others wait. A DMA alone
-//! keeps its engine; the next descriptor has its turn immediately if the slice is over. The packets already prepared go
-//! first. Packets that wait for the network shorten the part that a slice of a long DMA sends, not the slice. A short
-//! DMA waits for a slice only if all engines work on long DMAs.
+//! A time slice is a time (petrini2003 s2.1: the engine "time-slices large DMAs so that small DMAs
+//! are not adversely blocked"; the headers of the Elan4 give its slices in microseconds). It begins
+//! when the engine takes the DMA up, and sends at least one packet. Between packets, whenever one
+//! has left or been answered and whenever a descriptor arrives, the engine compares the time: after
+//! its slice a DMA goes to the queue's end if others wait. A DMA alone keeps its engine; the next
+//! descriptor has its turn immediately if the slice is over. The packets already prepared go first.
+//! Packets that wait for the network shorten the part that a slice of a long DMA sends, not the
+//! slice. A short DMA waits for a slice only if all engines work on long DMAs.
 //!
-//! The command processor checks a descriptor, its whole source included, before queueing it (petrini2003 figure 6). The
-//! engine translates each packet's source again when it cuts the packet, since a process may have unmapped the source
-//! meanwhile.
+//! The command processor checks a descriptor, its whole source included, before queueing it
+//! (petrini2003 figure 6). The engine translates each packet's source again when it cuts the
+//! packet, since a process may have unmapped the source meanwhile.
 //!
-//! The destination's answers: *accepted* counts towards completion. *Discarded* means that the destination was not
-//! ready: the packet is sent again after `retry_delay`, `retries` times, and from then on after `trap_delay` (the
-//! hardware traps and the operating system backs off). Meanwhile the DMA is parked: its packets are not cut, and other
-//! DMAs continue. *Error* ends the DMA; packets already under way finish.
+//! The destination's answers: *accepted* counts towards completion. *Discarded* means that the
+//! destination was not ready: the packet is sent again after `retry_delay`, `retries` times, and
+//! from then on after `trap_delay` (the hardware traps and the operating system backs off).
+//! Meanwhile the DMA is parked: its packets are not cut, and other DMAs continue. *Error* ends the
+//! DMA; packets already under way finish.
 
 use super::packets::{check_rail, check_range};
 use super::recovery::RecoveryStep;
@@ -72,8 +75,8 @@ pub(crate) struct DmaEngine {
     turn: EngineNumber,
     /// Get requests that the inputter has accepted and still works on.
     announced: u32,
-    /// For each queue with a message under way, the messages that wait for its end; and the total count of these
-    /// messages.
+    /// For each queue with a message under way, the messages that wait for its end; and the total
+    /// count of these messages.
     held: Vec<(Address, VecDeque<DmaId>)>,
     held_back: u32,
 }
@@ -126,8 +129,9 @@ impl DmaEngine {
         }
     }
 
-    /// The command processor, a thread or an event has a descriptor for the queue. Returns whether the descriptor may go
-    /// now: a wrong descriptor is refused, and a message to a queue waits for the message before it.
+    /// The command processor, a thread or an event has a descriptor for the queue. Returns whether
+    /// the descriptor may go now: a wrong descriptor is refused, and a message to a queue waits for
+    /// the message before it.
     pub fn accept(&mut self, wires: &mut Wires, down: bool, id: DmaId) -> bool {
         match self.check(wires, down, id) {
             Ok(get) => {
@@ -149,7 +153,8 @@ impl DmaEngine {
         }
     }
 
-    /// Whether a descriptor is valid as far as its own adapter can check; if so, whether it is a get.
+    /// Whether a descriptor is valid as far as its own adapter can check; if so, whether it is a
+    /// get.
     fn check(&self, wires: &Wires, down: bool, id: DmaId) -> Result<bool, DmaError> {
         let progress = wires.flight.dma(id);
         let (dma, capability, memory) = (&progress.dma, progress.capability, &wires.memory);
@@ -186,7 +191,8 @@ impl DmaEngine {
         Ok(get)
     }
 
-    /// An accepted descriptor enters. Returns whether it may go: a message to a queue waits for the message before it.
+    /// An accepted descriptor enters. Returns whether it may go: a message to a queue waits for the
+    /// message before it.
     fn enter(&mut self, wires: &mut Wires, id: DmaId) -> bool {
         let progress = wires.flight.dma_mut(id);
         progress.stage = Stage::Queued;
@@ -270,8 +276,8 @@ impl DmaEngine {
         self.lanes[number].starting = false;
     }
 
-    /// Lets the engines take up a DMA, prepare packets and yield, as far as they can. Stops where a message to a queue
-    /// has failed, and returns that queue: the caller releases it.
+    /// Lets the engines take up a DMA, prepare packets and yield, as far as they can. Stops where a
+    /// message to a queue has failed, and returns that queue: the caller releases it.
     pub fn run(&mut self, wires: &mut Wires) -> Option<Address> {
         let lanes = self.lanes.len();
         let (mut idle, mut failed) = (0, None);
@@ -378,7 +384,8 @@ impl DmaEngine {
                 let progress = wires.flight.dma_mut(id);
                 let serves = matches!(progress.get, Some(Get::Serving(_)));
                 if fault.reason == Reason::Down && (serves || progress.dma.stored) {
-                    // Its process is notified when no more bytes can be stored: they may then go over another rail.
+                    // Its process is notified when no more bytes can be stored: they may then go
+                    // over another rail.
                     progress.lose((*fault).into());
                 } else {
                     progress.end((*fault).into());
@@ -394,8 +401,9 @@ impl DmaEngine {
         wires.settle(token)
     }
 
-    /// The rail has failed under a message to a queue: the messages behind it fail, too. If the rail has returned meanwhile, they
-    /// would come before the message when that goes again over another rail.
+    /// The rail has failed under a message to a queue: the messages behind it fail, too. If the
+    /// rail has returned meanwhile, they would come before the message when that goes again over
+    /// another rail.
     fn fail_held(&mut self, wires: &mut Wires, to: Address, error: DmaError) {
         let Some((_, held)) = self.held.iter_mut().find(|(queue, _)| *queue == to) else {
             return;
@@ -408,7 +416,8 @@ impl DmaEngine {
     }
 }
 
-/// Whether a message goes by the short transaction engine, which has no descriptors: it needs no place in the DMA queue.
+/// Whether a message goes by the short transaction engine, which has no descriptors: it needs no
+/// place in the DMA queue.
 fn is_for_the_sten(wires: &Wires, dma: &Dma) -> bool {
     let mut parts = wires.config.parts.iter();
     dma.short && parts.any(|part| matches!(part, AdapterPart::Sten { .. }))

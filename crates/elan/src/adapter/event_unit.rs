@@ -1,8 +1,9 @@
 //! # Events: how the end of an operation becomes known (petrini2003 s3.1.1)
 //!
-//! An event lies in adapter memory and holds a count. Each occurrence lowers the count. When the count reaches zero the
-//! event is *set*, until it is primed again, and its [`Action`] starts. A set event's occurrences start no action.
-//! Priming forgets these occurrences; threads can consume them one by one ([`crate::Thread::consume`]).
+//! An event lies in adapter memory and holds a count. Each occurrence lowers the count. When the
+//! count reaches zero the event is *set*, until it is primed again, and its [`Action`] starts. A
+//! set event's occurrences start no action. Priming forgets these occurrences; threads can consume
+//! them one by one ([`crate::Thread::consume`]).
 //!
 //! | cause of an occurrence | cost until then |
 //! |---|---|
@@ -12,12 +13,14 @@
 //! | a thread ([`crate::Thread::set`]) | `thread_issue`, `event` |
 //! | another event ([`Action::Set`]) | `event` |
 //!
-//! Threads that wait for an event continue once the event is set. A process sees the event through main memory: the
-//! action [`Action::Copy`] copies a block from adapter memory there, and the process polls the copy without crossing
-//! the bus. The process waits in one of two ways, or in the first way and then in the second ([`WaitMode`]):
+//! Threads that wait for an event continue once the event is set. A process sees the event through
+//! main memory: the action [`Action::Copy`] copies a block from adapter memory there, and the
+//! process polls the copy without crossing the bus. The process waits in one of two ways, or in the
+//! first way and then in the second ([`WaitMode`]):
 //!
 //! * *polling*: the process sees the block `poll` after the block has arrived;
-//! * *blocking*: the process gives up its processor, and the operating system wakes it: `interrupt` after the block has arrived.
+//! * *blocking*: the process gives up its processor, and the operating system wakes it: `interrupt`
+//!   after the block has arrived.
 
 use crate::Place;
 use crate::dma::Dma;
@@ -26,8 +29,8 @@ use crate::memory::{EventId, EventNumber};
 use kernel::Signal;
 use typed_index_collections::TiVec;
 
-/// The action of an event when it is set (public Elan3 headers: one action each). Threads that wait for the event
-/// continue in any case.
+/// The action of an event when it is set (public Elan3 headers: one action each). Threads that wait
+/// for the event continue in any case.
 #[derive(Clone, Copy, Debug)]
 pub enum Action {
     /// No further action. No process sees the event.
@@ -36,7 +39,8 @@ pub enum Action {
     Copy,
     /// Sets another event at the same node, once.
     Set(EventId),
-    /// Starts a DMA for its process. This DMA has no waiter: its errors are traps ([`crate::Node::trap`]).
+    /// Starts a DMA for its process. This DMA has no waiter: its errors are traps
+    /// ([`crate::Node::trap`]).
     Dma(Dma),
 }
 
@@ -68,8 +72,8 @@ pub(crate) struct Event {
     copied: bool,
     /// Processes that block.
     blocked: Vec<Signal>,
-    /// How often the event was primed. An earlier round's copy, still under way when the event is primed, has no
-    /// effect.
+    /// How often the event was primed. An earlier round's copy, still under way when the event is
+    /// primed, has no effect.
     round: u16,
 }
 
@@ -121,7 +125,8 @@ impl Event {
         &self.seen
     }
 
-    /// Takes one occurrence off a set event: the event waits for the next occurrence, or stays set if that has come already.
+    /// Takes one occurrence off a set event: the event waits for the next occurrence, or stays set
+    /// if that has come already.
     pub fn consume(&mut self) {
         assert!(self.set.is_set(), "there is an occurrence to consume");
         match self.extra.checked_sub(1) {
@@ -135,8 +140,8 @@ impl Event {
         (self.count, self.extra)
     }
 
-    /// The signal that the operating system fires to wake a process that blocks from now on; `None` if the block is
-    /// there already.
+    /// The signal that the operating system fires to wake a process that blocks from now on; `None`
+    /// if the block is there already.
     pub fn wake_up(&mut self) -> Option<Signal> {
         if self.copied {
             return None;
@@ -179,7 +184,8 @@ impl EventUnit {
         &mut self.events[index]
     }
 
-    /// Makes an event, in place of an old event if there is one; `pooled` if the process keeps the place for events.
+    /// Makes an event, in place of an old event if there is one; `pooled` if the process keeps the
+    /// place for events.
     pub fn install(&mut self, index: EventNumber, count: u32, action: Action, pooled: bool) {
         let mut event = Event::new(count, action);
         event.pooled = pooled;
@@ -197,7 +203,8 @@ impl EventUnit {
         self.events[index].pooled
     }
 
-    /// An event occurs, which may have been freed. If this sets the event, returns its action and its round.
+    /// An event occurs, which may have been freed. If this sets the event, returns its action and
+    /// its round.
     pub fn occur(&mut self, index: EventNumber, freed: bool) -> Option<(&Action, u16)> {
         let event = &mut self.events[index];
         let before = event.count;

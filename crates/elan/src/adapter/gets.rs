@@ -1,9 +1,9 @@
 //! # Gets: DMAs that another adapter executes
 //!
-//! A process that wants another node's bytes posts a DMA with its source there. The process's own adapter cannot read
-//! the bytes: it sends the descriptor in one packet, as a remote-DMA transaction, and the other adapter executes the
-//! descriptor as a DMA back to the asker (public Elan3 headers; petrini2003 s4.6 calls these reads). No process on the
-//! other node takes part.
+//! A process that wants another node's bytes posts a DMA with its source there. The process's own
+//! adapter cannot read the bytes: it sends the descriptor in one packet, as a remote-DMA
+//! transaction, and the other adapter executes the descriptor as a DMA back to the asker (public
+//! Elan3 headers; petrini2003 s4.6 calls these reads). No process on the other node takes part.
 //!
 //! | step | where | cost |
 //! |---|---|---|
@@ -14,12 +14,12 @@
 //! | payload packets travel to the asker, are stored and acknowledged | fabric | as for a put |
 //! | with the last byte stored, the asker's event is set | asker | `input`, `event` |
 //!
-//! A request is answered immediately, so the inputter never waits for the engine: *accepted*; *discarded* while the
-//! queue is full or the node does not accept, and then sent again as any packet; *error* if the owner's MMU refuses the
-//! bytes to the asker. If the owner unmaps, protects or withdraws
-//! ([`Dma::unless_withdrawn`](crate::Dma::unless_withdrawn)) the bytes while the get is under way, the owner's adapter
-//! sends a packet with this notice. If the asker unmaps or protects the destination, its inputter notices. Either way
-//! the get ends with the fault.
+//! A request is answered immediately, so the inputter never waits for the engine: *accepted*;
+//! *discarded* while the queue is full or the node does not accept, and then sent again as any
+//! packet; *error* if the owner's MMU refuses the bytes to the asker. If the owner unmaps, protects
+//! or withdraws ([`Dma::unless_withdrawn`](crate::Dma::unless_withdrawn)) the bytes while the get
+//! is under way, the owner's adapter sends a packet with this notice. If the asker unmaps or
+//! protects the destination, its inputter notices. Either way the get ends with the fault.
 
 use super::event_unit::Occurrence;
 use super::{AdapterEvent, Wires};
@@ -32,8 +32,8 @@ use units::{Bytes, Time};
 pub const DESCRIPTOR: Bytes = Bytes::new(32);
 
 impl Wires<'_> {
-    /// All of a get's bytes are stored. Its process is notified at a given time, or later if the request is still
-    /// unacknowledged.
+    /// All of a get's bytes are stored. Its process is notified at a given time, or later if the
+    /// request is still unacknowledged.
     pub fn got(&mut self, get: DmaId, at: Time) {
         let progress = self.flight.dma_mut(get);
         progress.get = Some(Get::Asking { stored: true });

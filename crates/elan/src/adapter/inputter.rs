@@ -1,24 +1,30 @@
 //! # The receiving side: the inputter
 //!
-//! The inputter stores each packet's payload and answers the packet. Payload for adapter memory is stored immediately.
-//! A packet for main memory needs one of `input_buffers` while it waits for the bus. When all buffers are taken, the
-//! packet's acknowledgement waits for a buffer, and with it the circuit: so a slow bus slows down its senders. The
-//! inputter never waits for its own adapter's sending side, so no wait cycle can close through the inputter.
+//! The inputter stores each packet's payload and answers the packet. Payload for adapter memory is
+//! stored immediately. A packet for main memory needs one of `input_buffers` while it waits for the
+//! bus. When all buffers are taken, the packet's acknowledgement waits for a buffer, and with it
+//! the circuit: so a slow bus slows down its senders. The inputter never waits for its own
+//! adapter's sending side, so no wait cycle can close through the inputter.
 //!
-//! A DMA's packets are complete when its event is set. Separate DMAs are not ordered: a short DMA can be stored before
-//! a longer DMA that was posted earlier, and a DMA without payload does not wait for the bus.
+//! A DMA's packets are complete when its event is set. Separate DMAs are not ordered: a short DMA
+//! can be stored before a longer DMA that was posted earlier, and a DMA without payload does not
+//! wait for the bus.
 //!
-//! The inputter's answers: *accepted*, which for main memory means that the packet has its buffer, not yet that it is
-//! written; *discarded* while the node does not accept ([`crate::Node::accept`]), or a queue is full; *error* if the
-//! destination's MMU refuses the bytes or, with a DMA's last packet, the event. For get requests and transaction
-//! messages see [`super::gets`] and [`super::thread_packets`].
+//! The inputter's answers: *accepted*, which for main memory means that the packet has its buffer,
+//! not yet that it is written; *discarded* while the node does not accept
+//! ([`crate::Node::accept`]), or a queue is full; *error* if the destination's MMU refuses the
+//! bytes or, with a DMA's last packet, the event. For get requests and transaction messages see
+//! [`super::gets`] and [`super::thread_packets`].
 //!
-//! A descriptor may ask for later answers ([`crate::Dma::stored`]): its packets for main memory are answered when they are written.
+//! A descriptor may ask for later answers ([`crate::Dma::stored`]): its packets for main memory are
+//! answered when they are written.
 //!
-//! The host does not see payload that is accepted and not yet written. The adapter's later reads from main memory see
-//! such payload, as reads follow earlier writes on a PCI bus: a get sees all puts that were over when it was posted.
+//! The host does not see payload that is accepted and not yet written. The adapter's later reads
+//! from main memory see such payload, as reads follow earlier writes on a PCI bus: a get sees all
+//! puts that were over when it was posted.
 //!
-//! A process that unmaps a range while a packet for it waits for the bus loses the packet's bytes, and gets a trap.
+//! A process that unmaps a range while a packet for it waits for the bus loses the packet's bytes,
+//! and gets a trap.
 
 pub mod broadcast;
 mod transactions;
@@ -39,9 +45,11 @@ use units::Bytes;
 /// One adapter's inputter.
 #[derive(Default)]
 pub(crate) struct Inputter {
-    /// Packets that wait for an input buffer; at most one for each ejection channel, with the circuit that they hold.
+    /// Packets that wait for an input buffer; at most one for each ejection channel, with the
+    /// circuit that they hold.
     stalled: VecDeque<(PacketId, PacketNumber)>,
-    /// Packets in the input buffers that are answered when they are written ([`crate::Dma::stored`]).
+    /// Packets in the input buffers that are answered when they are written
+    /// ([`crate::Dma::stored`]).
     unanswered: Vec<(PacketId, PacketNumber)>,
     /// Whether the node accepts no packets.
     refusing: bool,
@@ -85,7 +93,8 @@ impl Inputter {
         &mut self.queues[index]
     }
 
-    /// A DMA packet's last flit has arrived. Returns whether it is a get request, which the DMA engine takes.
+    /// A DMA packet's last flit has arrived. Returns whether it is a get request, which the DMA
+    /// engine takes.
     pub fn arrived(&mut self, wires: &mut Wires, packet: PacketId, token: PacketNumber) -> bool {
         match wires.flight.packet(token).kind {
             Kind::Request => return true,
@@ -103,7 +112,8 @@ impl Inputter {
         }
         match self.admit(wires, token) {
             Err(fault) => refuse(wires, packet, token, *fault),
-            // No payload lands by this: a message that waits for room must not keep its reader's node from sending.
+            // No payload lands by this: a message that waits for room must not keep its reader's
+            // node from sending.
             Ok(None) => wires.answer(packet, Ack::Discarded),
             Ok(Some(_)) if self.refusing => wires.answer(packet, Ack::Discarded),
             Ok(Some(room)) => self.receive(wires, packet, token, room),
@@ -135,7 +145,8 @@ impl Inputter {
         }
     }
 
-    /// A packet has arrived on a rail that is down, or was down meanwhile: only its sender is notified.
+    /// A packet has arrived on a rail that is down, or was down meanwhile: only its sender is
+    /// notified.
     pub fn lost(wires: &mut Wires, packet: PacketId, token: Token) {
         let fault = |to, length| AccessFault::new(to, length, Access::RemoteWrite, Reason::Down);
         let token = match token {
@@ -163,7 +174,8 @@ impl Inputter {
         }
     }
 
-    /// Where a packet's payload belongs, unless its queue is full; a fault if its event does not exist.
+    /// Where a packet's payload belongs, unless its queue is full; a fault if its event does not
+    /// exist.
     fn admit(&self, wires: &Wires, token: PacketNumber) -> Result<Option<Room>, Box<AccessFault>> {
         let packet = wires.flight.packet(token);
         let progress = wires.flight.dma(packet.dma);
@@ -184,7 +196,8 @@ impl Inputter {
         Ok(Some(Room::Place(place)))
     }
 
-    /// The number of the queue at an address; a fault if a message may not enter this queue even when there is room.
+    /// The number of the queue at an address; a fault if a message may not enter this queue even
+    /// when there is room.
     fn queue_at(
         &self,
         wires: &Wires,
@@ -244,7 +257,8 @@ impl Inputter {
         }
     }
 
-    /// A packet's payload is in its place. With a DMA's last payload, the destination's event occurs.
+    /// A packet's payload is in its place. With a DMA's last payload, the destination's event
+    /// occurs.
     fn store(&mut self, wires: &mut Wires, token: PacketNumber) {
         let packet = wires.flight.packet_mut(token);
         packet.pending -= 1;

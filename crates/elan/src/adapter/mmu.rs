@@ -1,18 +1,19 @@
 //! # The MMU: the meaning of a process's addresses, and the rights to use them
 //!
-//! A process maps *ranges* of its address space, in main memory or adapter memory. Each range has [`Permissions`],
-//! which the process can change for any part (petrini2003 s3: "a process can select which part of its address space
-//! should be visible across the network, determine specific access rights"). Translation happens at both ends: the
-//! sender's adapter translates the source, packet by packet, the receiver's adapter the destination, transaction by
-//! transaction; [`Access`] lists the right that each access needs.
+//! A process maps *ranges* of its address space, in main memory or adapter memory. Each range has
+//! [`Permissions`], which the process can change for any part (petrini2003 s3: "a process can
+//! select which part of its address space should be visible across the network, determine specific
+//! access rights"). Translation happens at both ends: the sender's adapter translates the source,
+//! packet by packet, the receiver's adapter the destination, transaction by transaction; [`Access`]
+//! lists the right that each access needs.
 //!
-//! An access to an address that is unmapped, forbidden, or under another capability is a [`AccessFault`](crate::AccessFault), which
-//! reaches the program that asked for the access; the packet is not stored. An access of zero bytes touches no memory
-//! and needs no mapping.
+//! An access to an address that is unmapped, forbidden, or under another capability is a
+//! [`AccessFault`](crate::AccessFault), which reaches the program that asked for the access; the
+//! packet is not stored. An access of zero bytes touches no memory and needs no mapping.
 //!
-//! Mapping goes by pages, but a range's last page counts only as far as the range goes, and a page is left out between
-//! two ranges. This is stricter than hardware: an access beyond the end never passes by luck. The 16-entry TLB and its
-//! walks have no separate cost: `dma_start` includes them.
+//! Mapping goes by pages, but a range's last page counts only as far as the range goes, and a page
+//! is left out between two ranges. This is stricter than hardware: an access beyond the end never
+//! passes by luck. The 16-entry TLB and its walks have no separate cost: `dma_start` includes them.
 
 pub(crate) mod context;
 pub(crate) mod shared;
@@ -92,8 +93,8 @@ impl Range {
     }
 }
 
-/// Bytes rounded up to whole pages, at least one. For a length within the last page of all numbers this page is left
-/// out: no memory has room for it either way, and a rank may request any length.
+/// Bytes rounded up to whole pages, at least one. For a length within the last page of all numbers
+/// this page is left out: no memory has room for it either way, and a rank may request any length.
 pub(crate) fn pages(bytes: Bytes) -> Bytes {
     PAGE * bytes.div_ceil(PAGE).clamp(1, u64::MAX / PAGE.as_u64())
 }
@@ -107,7 +108,8 @@ pub(crate) struct AddressSpace {
 }
 
 impl AddressSpace {
-    /// Maps a range at the heap's lowest addresses that have room, but no lower than `from`, on page boundaries.
+    /// Maps a range at the heap's lowest addresses that have room, but no lower than `from`, on
+    /// page boundaries.
     ///
     /// # Errors
     /// Returns the longest range that would fit.

@@ -1,8 +1,9 @@
 //! # DMA packets at their source, from cutting to acknowledgement
 //!
-//! The sending units, [`super::dma_engine`] and [`super::sten`], decide which DMA has its turn. This module makes that
-//! DMA's next packet. There are four packet kinds: *data*, *data* of a *broadcast*, the *request* of a get, and the
-//! *trap* that notifies an asker that its get's bytes are gone.
+//! The sending units, [`super::dma_engine`] and [`super::sten`], decide which DMA has its turn.
+//! This module makes that DMA's next packet. There are four packet kinds: *data*, *data* of a
+//! *broadcast*, the *request* of a get, and the *trap* that notifies an asker that its get's bytes
+//! are gone.
 
 use super::gets::DESCRIPTOR;
 use super::{AdapterEvent, Wires, event_unit::Occurrence};
@@ -65,16 +66,16 @@ impl Piece {
 }
 
 impl Wires<'_> {
-    /// Cuts a DMA's next packet (a get has only one) and sends it once its payload is read. Returns false if the source
-    /// is no longer mapped: the DMA has failed.
+    /// Cuts a DMA's next packet (a get has only one) and sends it once its payload is read. Returns
+    /// false if the source is no longer mapped: the DMA has failed.
     pub fn cut(&mut self, id: DmaId) -> bool {
         let piece = match self.flight.dma(id).get {
             Some(Get::Asking { .. }) => Piece::control(Kind::Request, None),
             Some(Get::Serving(_)) => match self.payload(id, Access::RemoteRead) {
                 Ok(piece) => piece,
                 Err(fault) => {
-                    // Packets with earlier bytes may still go again, and be stored after the asker has noticed the
-                    // fault.
+                    // Packets with earlier bytes may still go again, and be stored after the asker
+                    // has noticed the fault.
                     self.flight.dma_mut(id).end(fault.into());
                     Piece::control(Kind::Trap, Some(fault))
                 }
@@ -178,7 +179,8 @@ impl Wires<'_> {
         self.offer(spec);
     }
 
-    /// A packet's payload has been read: the packet goes out, unless its DMA is lost; returns as [`Wires::complete`] does.
+    /// A packet's payload has been read: the packet goes out, unless its DMA is lost; returns as
+    /// [`Wires::complete`] does.
     pub fn send_read(&mut self, token: PacketNumber) -> Option<Address> {
         if self.flight.dma_of(token).lost {
             return self.abandon(token);
@@ -205,8 +207,9 @@ impl Wires<'_> {
         self.complete(id)
     }
 
-    /// Sets a DMA's source event once its last packet is settled. A DMA that serves a get has no waiter. If the DMA was
-    /// a message to a queue, returns the queue: the next message to this queue may go now.
+    /// Sets a DMA's source event once its last packet is settled. A DMA that serves a get has no
+    /// waiter. If the DMA was a message to a queue, returns the queue: the next message to this
+    /// queue may go now.
     #[inline]
     pub fn complete(&mut self, id: DmaId) -> Option<Address> {
         let progress = self.flight.dma_mut(id);

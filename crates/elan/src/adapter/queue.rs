@@ -1,13 +1,15 @@
 //! # Queues for small messages (public Elan3 headers)
 //!
-//! A process keeps a *queue* in its adapter's memory: some slots, each for one message of up to a packet's payload.
-//! Other processes send to the queue with [`crate::Dma::queue`], without knowing which slot their message will take. A
-//! message that finds all slots taken is *discarded*, and its sender tries again as with any packet: no message is
-//! lost. An adapter has one message to a queue under way at a time and holds back the next ones, so one sender's
-//! messages arrive in posting order. With each arrival the queue's event occurs. The consumer, a thread or the process,
-//! takes the messages in order of arrival.
+//! A process keeps a *queue* in its adapter's memory: some slots, each for one message of up to a
+//! packet's payload. Other processes send to the queue with [`crate::Dma::queue`], without knowing
+//! which slot their message will take. A message that finds all slots taken is *discarded*, and its
+//! sender tries again as with any packet: no message is lost. An adapter has one message to a queue
+//! under way at a time and holds back the next ones, so one sender's messages arrive in posting
+//! order. With each arrival the queue's event occurs. The consumer, a thread or the process, takes
+//! the messages in order of arrival.
 //!
-//! On the wire such a message has its blocks and one more transaction, without payload, which claims the slot.
+//! On the wire such a message has its blocks and one more transaction, without payload, which
+//! claims the slot.
 
 use crate::Place;
 use crate::memory::{Address, EventId, QueueNumber};
@@ -90,7 +92,8 @@ impl Queue {
         message
     }
 
-    /// A process takes the first message: the process reads it across the bus, until [`Queue::end_read`].
+    /// A process takes the first message: the process reads it across the bus, until
+    /// [`Queue::end_read`].
     pub fn start_read(&mut self) -> Option<Box<[u8]>> {
         let message = self.messages.pop_front()?;
         self.reading += 1;

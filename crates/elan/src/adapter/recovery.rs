@@ -1,10 +1,10 @@
 //! # Recovery: packets that the network damages or loses
 //!
-//! The fabric reports a packet's fate where cables fail or bits flip. An adapter makes sure that a packet takes effect
-//! exactly once, or that its process gets an error.
+//! The fabric reports a packet's fate where cables fail or bits flip. An adapter makes sure that a
+//! packet takes effect exactly once, or that its process gets an error.
 //!
-//! **The source** keeps a packet until its answer has come. Besides the destination's answers there are three from the
-//! network:
+//! **The source** keeps a packet until its answer has come. Besides the destination's answers there
+//! are three from the network:
 //!
 //! | answer | knowledge | the packet goes again after |
 //! |---|---|---|
@@ -12,34 +12,39 @@
 //! | *unreachable* | no living link leads on: the packet has not been stored | as a discarded packet |
 //! | *timed out* | unknown: no answer came | `faults.backoff`, a broadcast `faults.broadcast-backoff` |
 //!
-//! The packet goes again with the same number. If it has not got through `faults.give-up` after the first of these
-//! answers, the source gives up, and the DMA or message ends with [`DmaError::Network`]. An answer from the
-//! destination, even *discarded*, restarts this time. A broadcast that its sender can replace by another way
-//! ([`Dma::once`](crate::Dma::once)) ends at the first answer that it is lost.
+//! The packet goes again with the same number. If it has not got through `faults.give-up` after the
+//! first of these answers, the source gives up, and the DMA or message ends with
+//! [`DmaError::Network`]. An answer from the destination, even *discarded*, restarts this time. A
+//! broadcast that its sender can replace by another way ([`Dma::once`](crate::Dma::once)) ends at
+//! the first answer that it is lost.
 //!
-//! **The destination** remembers the packets that it has given a final answer until their sources have it. It
-//! recognises a repetition by the packet's number, gives the same answer, and does not execute it again: it stores no
-//! payload and no message, adds to no word (the word that was found the first time is returned), serves no get twice. A
-//! packet that waits for an input buffer counts as taken. A packet that arrives damaged is answered *corrupted* after
-//! `turnaround`.
+//! **The destination** remembers the packets that it has given a final answer until their sources
+//! have it. It recognises a repetition by the packet's number, gives the same answer, and does not
+//! execute it again: it stores no payload and no message, adds to no word (the word that was found
+//! the first time is returned), serves no get twice. A packet that waits for an input buffer counts
+//! as taken. A packet that arrives damaged is answered *corrupted* after `turnaround`.
 //!
-//! **Broadcasts.** A packet's end commits its effects only if all destinations have accepted it, so a transaction
-//! message takes effect at all destinations or nowhere. Each destination keeps the bytes of a DMA that it has stored;
-//! its event occurs once the *whole* DMA has succeeded at the source. So either all destinations are notified, and the
-//! source succeeds, or no destination is, and the source fails. That the last packet's end waits for the answers to the
-//! packets before it is assumed; nothing is published.
+//! **Broadcasts.** A packet's end commits its effects only if all destinations have accepted it, so
+//! a transaction message takes effect at all destinations or nowhere. Each destination keeps the
+//! bytes of a DMA that it has stored; its event occurs once the *whole* DMA has succeeded at the
+//! source. So either all destinations are notified, and the source succeeds, or no destination is,
+//! and the source fails. That the last packet's end waits for the answers to the packets before it
+//! is assumed; nothing is published.
 //!
-//! **Errors** are reported late: when the DMA has no packet under way any more, and all accepted bytes are stored. The
-//! process can rely on an error: no delivery follows it. An error reports whether the message may have been delivered,
-//! which is unknown if an answer got lost. A get has two ends. If its request is finally lost, it fails, unless the
-//! owner serves it, then the end of this service decides. If the owner cannot send the bytes, the asker fails at the
-//! same moment, although its adapter cannot be notified: it would notice by its own timeout. This is a simplification.
+//! **Errors** are reported late: when the DMA has no packet under way any more, and all accepted
+//! bytes are stored. The process can rely on an error: no delivery follows it. An error reports
+//! whether the message may have been delivered, which is unknown if an answer got lost. A get has
+//! two ends. If its request is finally lost, it fails, unless the owner serves it, then the end of
+//! this service decides. If the owner cannot send the bytes, the asker fails at the same moment,
+//! although its adapter cannot be notified: it would notice by its own timeout. This is a
+//! simplification.
 //!
-//! **Dead adapters.** When an adapter dies, its DMAs end with [`Reason::Down`], and new ones are refused so until it is
-//! repaired. A DMA succeeds at both ends if all its packets have been accepted, although answers cannot come back: its
-//! process is assumed to know this, so that it does not send the same over another rail. The adapter's cable is dead,
-//! so no packets come in or go out; its threads' packets come back unreachable. Processes and threads continue to use
-//! the adapter's memory. Both are simplifications.
+//! **Dead adapters.** When an adapter dies, its DMAs end with [`Reason::Down`], and new ones are
+//! refused so until it is repaired. A DMA succeeds at both ends if all its packets have been
+//! accepted, although answers cannot come back: its process is assumed to know this, so that it
+//! does not send the same over another rail. The adapter's cable is dead, so no packets come in or
+//! go out; its threads' packets come back unreachable. Processes and threads continue to use the
+//! adapter's memory. Both are simplifications.
 
 use super::{AdapterEvent, Wires};
 use crate::Place;
@@ -125,7 +130,8 @@ impl Wires<'_> {
             to,
             process: None,
             reason,
-            // All or nothing: a broadcast that some destination did not accept was executed nowhere.
+            // All or nothing: a broadcast that some destination did not accept was executed
+            // nowhere.
             unsure: unsure && !destination.is_broadcast(),
         }
     }
@@ -181,7 +187,8 @@ impl Wires<'_> {
         self.settle(token)
     }
 
-    /// The network has refused a thread's packet. Returns whether its source gives up, and the packet has its result.
+    /// The network has refused a thread's packet. Returns whether its source gives up, and the
+    /// packet has its result.
     pub fn refused_by_thread(&mut self, token: ThreadPacketNumber, ack: Ack) -> bool {
         let packet = self.flight.thread_packet(token);
         let mut refused = RefusedPacket {
@@ -202,13 +209,15 @@ impl Wires<'_> {
         outcome.is_err()
     }
 
-    /// Gives a DMA's packet its final answer: if the packet comes again, it gets this answer and has no other effect.
+    /// Gives a DMA's packet its final answer: if the packet comes again, it gets this answer and
+    /// has no other effect.
     pub fn answer_for_good(&mut self, packet: PacketId, token: PacketNumber, ack: Ack) {
         self.flight.packet_mut(token).answered = Some(ack);
         self.answer(packet, ack);
     }
 
-    /// Whether a DMA's packet has come before and has its final answer; if so, it gets the same answer.
+    /// Whether a DMA's packet has come before and has its final answer; if so, it gets the same
+    /// answer.
     pub fn repeats(&mut self, packet: PacketId, token: PacketNumber) -> bool {
         let Some(ack) = self.flight.packet(token).answered else {
             return false;
@@ -234,7 +243,8 @@ impl Wires<'_> {
         }
     }
 
-    /// Bytes of a DMA have been stored: the DMA may be over at both ends. A loss may be reported then.
+    /// Bytes of a DMA have been stored: the DMA may be over at both ends. A loss may be reported
+    /// then.
     pub fn drop_dma(&mut self, id: DmaId) {
         let progress = self.flight.dma(id);
         if progress.waits_for_its_end() {
@@ -266,7 +276,8 @@ impl Wires<'_> {
         let progress = self.flight.dma_mut(id);
         let dma = &progress.dma;
         let error = match progress.get {
-            // The asker may know already that its bytes are there; only the answer to the request is missing.
+            // The asker may know already that its bytes are there; only the answer to the request
+            // is missing.
             Some(Get::Asking { stored: true }) => return None,
             Some(Get::Serving(_)) => Loss {
                 from: dma.to.node,

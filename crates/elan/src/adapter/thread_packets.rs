@@ -1,16 +1,20 @@
 //! # Transaction packets from threads
 //!
 //! The thread processor sends packets with its own instructions (petrini2003 s2.1): up to
-//! [`MOST_TRANSACTIONS`](crate::transaction::MOST_TRANSACTIONS) transactions, to one process. The inputter takes such a
-//! packet as a whole:
+//! [`MOST_TRANSACTIONS`](crate::transaction::MOST_TRANSACTIONS) transactions, to one process. The
+//! inputter takes such a packet as a whole:
 //!
-//! 1. The inputter translates every address. If one faults, the packet is permanently refused and has no effect.
-//! 2. The inputter tests the conditions. If one fails, the answer is *test failed* and the packet has no effect.
+//! 1. The inputter translates every address. If one faults, the packet is permanently refused and
+//!    has no effect.
+//! 2. The inputter tests the conditions. If one fails, the answer is *test failed* and the packet
+//!    has no effect.
 //! 3. The inputter answers *accepted* and executes the other transactions, in order.
 //!
-//! A packet that finds no room in a queue is *discarded* before its conditions are tested, and sent again as any refused packet.
+//! A packet that finds no room in a queue is *discarded* before its conditions are tested, and sent
+//! again as any refused packet.
 //!
-//! The answers to a packet for a node range are combined between steps 2 and 3, see [`super::inputter::broadcast`].
+//! The answers to a packet for a node range are combined between steps 2 and 3, see
+//! [`super::inputter::broadcast`].
 
 use super::{AdapterEvent, Wires};
 use crate::in_flight::{ThreadPacket, ThreadPacketNumber, Token};

@@ -15,7 +15,8 @@ enum Work {
 
 use Work::{Received, Receives, Sends, Sent};
 
-/// The states that a node knows at some moments, in nanoseconds, if its adapter begins and ends work at other moments.
+/// The states that a node knows at some moments, in nanoseconds, if its adapter begins and ends
+/// work at other moments.
 fn known(status: Status, lag: u64, work: &[(u64, Work)], moments: &[u64]) -> Vec<bool> {
     let mut busy = AdapterLoad::new(status, Time::from_ns(lag));
     let mut work = work.iter().peekable();
@@ -59,8 +60,8 @@ fn short_work_is_known_too() {
     }
 }
 
-/// Two messages that are sent, then a third, and one that is received while another is sent: an exact status is busy
-/// until all have ended, a bit until the first has.
+/// Two messages that are sent, then a third, and one that is received while another is sent: an
+/// exact status is busy until all have ended, a bit until the first has.
 #[test]
 fn an_end_frees_an_adapter_of_one_bit() {
     let sends = [

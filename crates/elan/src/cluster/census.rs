@@ -46,7 +46,8 @@ impl Cluster {
 }
 
 impl Node {
-    /// For one event of the process: missing occurrences until it is set, and occurrences since it was set.
+    /// For one event of the process: missing occurrences until it is set, and occurrences since it
+    /// was set.
     pub fn occurrences(&self, event: EventId) -> (u32, u32) {
         self.world.borrow_mut().event(event).occurrences()
     }

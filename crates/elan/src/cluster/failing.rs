@@ -1,8 +1,8 @@
 //! Failing parts and stopping hosts, as processes see them.
 //!
-//! A host stops with all its processes, and the tasks that serve them: they never run again. The run does not wait for
-//! them. The adapter continues, threads included: it stores incoming packets, answers, serves gets, and finishes its
-//! DMAs.
+//! A host stops with all its processes, and the tasks that serve them: they never run again. The
+//! run does not wait for them. The adapter continues, threads included: it stores incoming packets,
+//! answers, serves gets, and finishes its DMAs.
 
 use super::Node;
 use super::node::until_stopped;
@@ -22,8 +22,8 @@ impl Node {
         self.world.borrow().stopped(node).cloned()
     }
 
-    /// Stops this node's host, permanently; its processes run no more. Processes that were started with
-    /// [`Cluster::spawn`](super::Cluster::spawn) belong to no host.
+    /// Stops this node's host, permanently; its processes run no more. Processes that were started
+    /// with [`Cluster::spawn`](super::Cluster::spawn) belong to no host.
     ///
     /// # Panics
     /// If the machine lists no faults: its processes are not prepared to be stopped.

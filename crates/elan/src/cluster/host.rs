@@ -1,4 +1,5 @@
-//! Operations of host libraries beside DMAs and events: they store in the adapter, and wake their threads.
+//! Operations of host libraries beside DMAs and events: they store in the adapter, and wake their
+//! threads.
 
 use super::Node;
 use crate::adapter::bus::Direction;
@@ -25,8 +26,8 @@ impl Node {
         crossed
     }
 
-    /// The host stores so many bytes in the adapter, word by word, as posted writes: the host does not wait for them. The
-    /// bytes have crossed the bus before any command that follows.
+    /// The host stores so many bytes in the adapter, word by word, as posted writes: the host does
+    /// not wait for them. The bytes have crossed the bus before any command that follows.
     pub fn store_across(&self, bytes: Bytes) {
         self.cross(Direction::ToAdapter, bytes);
     }
@@ -36,13 +37,14 @@ impl Node {
         self.cross(Direction::ToAdapter, bytes).wait().await;
     }
 
-    /// So many adapter bytes cross the bus to the host, behind everything that is on its way to main memory.
+    /// So many adapter bytes cross the bus to the host, behind everything that is on its way to
+    /// main memory.
     pub async fn cross_to_main(&self, bytes: Bytes) {
         self.cross(Direction::ToMain, bytes).wait().await;
     }
 
-    /// A signal that is fired by the next store to a range in the process's memory. A process that polls a word waits
-    /// for the signal, and then looks at the word.
+    /// A signal that is fired by the next store to a range in the process's memory. A process that
+    /// polls a word waits for the signal, and then looks at the word.
     pub fn next_store(&self, at: ElanAddr, length: Bytes) -> Signal {
         match self.memory().context_mut(self.at(at), self.capability()) {
             Ok(context) => context.awaited.add(at, length),
@@ -74,8 +76,8 @@ impl Node {
         self.world.borrow().adapter(self.place()).sten.is_some()
     }
 
-    /// Stores a command for the short transaction engine, with its bytes. Awaiting the transfer has no cost; it returns
-    /// an error if there was one.
+    /// Stores a command for the short transaction engine, with its bytes. Awaiting the transfer has
+    /// no cost; it returns an error if there was one.
     ///
     /// # Panics
     /// If the adapter has no short transaction engine.
@@ -88,8 +90,9 @@ impl Node {
         transfer
     }
 
-    /// Stores bytes in the process's memory and lets an event occur, as if a packet had brought them: for libraries
-    /// that take another way while the adapter's rail is down. Takes no time beyond the event's.
+    /// Stores bytes in the process's memory and lets an event occur, as if a packet had brought
+    /// them: for libraries that take another way while the adapter's rail is down. Takes no time
+    /// beyond the event's.
     ///
     /// # Errors
     /// If the adapter would refuse the packet.
@@ -114,8 +117,8 @@ impl Node {
         Ok(())
     }
 
-    /// Bytes in the process's memory, as another process may get them, perhaps unless a word marks them as withdrawn
-    /// ([`Dma::unless_withdrawn`]); see [`Node::deliver`].
+    /// Bytes in the process's memory, as another process may get them, perhaps unless a word marks
+    /// them as withdrawn ([`Dma::unless_withdrawn`]); see [`Node::deliver`].
     ///
     /// # Errors
     /// If the adapter would refuse the request.
@@ -131,7 +134,8 @@ impl Node {
         memory.load(at, length, Access::RemoteRead, capability)
     }
 
-    /// Puts a message into the process's queue at an address; `None` if the queue is full. See [`Node::deliver`].
+    /// Puts a message into the process's queue at an address; `None` if the queue is full. See
+    /// [`Node::deliver`].
     ///
     /// # Errors
     /// If the adapter would refuse the message.
@@ -141,7 +145,8 @@ impl Node {
         inputter.take_in(&mut wires, self.at(queue), self.capability(), message)
     }
 
-    /// Executes transactions in the process's adapter memory; `None` if a queue is full. See [`Node::deliver`].
+    /// Executes transactions in the process's adapter memory; `None` if a queue is full. See
+    /// [`Node::deliver`].
     ///
     /// # Errors
     /// If the adapter would refuse the packet.

@@ -31,7 +31,8 @@ pub(super) async fn until_stopped(stopped: Signal, task: impl Future<Output = ()
     .await;
 }
 
-/// A node, seen by one process that is attached to the node's adapter. Clones stand for the same process.
+/// A node, seen by one process that is attached to the node's adapter. Clones stand for the same
+/// process.
 #[derive(Clone)]
 pub struct Node {
     pub(crate) world: Rc<RefCell<World>>,
@@ -74,8 +75,9 @@ impl Node {
         }
     }
 
-    /// The same process at its node's adapter on another rail: attaches the process there. Its context there lets that
-    /// adapter reach the process's main memory; see [`crate::adapter::mmu::context`].
+    /// The same process at its node's adapter on another rail: attaches the process there. Its
+    /// context there lets that adapter reach the process's main memory; see
+    /// [`crate::adapter::mmu::context`].
     ///
     /// # Errors
     /// If all contexts at that adapter are in use.
@@ -87,8 +89,8 @@ impl Node {
         Ok(beside.into_iter().next().expect("it is one process"))
     }
 
-    /// As [`Node::beside`], for processes on different nodes, in contexts with one number: broadcasts on the other rail
-    /// need this.
+    /// As [`Node::beside`], for processes on different nodes, in contexts with one number:
+    /// broadcasts on the other rail need this.
     ///
     /// # Errors
     /// If an adapter has no context left, or too few numbers are free everywhere.
@@ -125,8 +127,8 @@ impl Node {
         Ok(beside.collect())
     }
 
-    /// Ends the process's context. The process's memory is unmapped, its events and queues are gone; later accesses to
-    /// them get a fault.
+    /// Ends the process's context. The process's memory is unmapped, its events and queues are
+    /// gone; later accesses to them get a fault.
     pub fn detach(&self) {
         let process = self.at(ElanAddr::NOWHERE);
         self.memory().detach(process, self.capability);
@@ -158,7 +160,8 @@ impl Node {
         self.world.borrow().adapter(self.place).rail.is_down
     }
 
-    /// How often this adapter's rail has failed so far: agreements made on the rail before a failure hold no more.
+    /// How often this adapter's rail has failed so far: agreements made on the rail before a
+    /// failure hold no more.
     pub fn failures(&self) -> u32 {
         self.world.borrow().adapter(self.place).rail.failures
     }
@@ -168,18 +171,21 @@ impl Node {
         self.world.borrow().adapter(self.place).rail.down.clone()
     }
 
-    /// Set while this adapter's rail works. The signal is valid until the next failure: then there is a new one.
+    /// Set while this adapter's rail works. The signal is valid until the next failure: then there
+    /// is a new one.
     pub fn up(&self) -> Signal {
         self.world.borrow().adapter(self.place).rail.up.clone()
     }
 
-    /// Whether the adapter receives a message: the message has arrived in part, or a packet arrives.
+    /// Whether the adapter receives a message: the message has arrived in part, or a packet
+    /// arrives.
     pub fn is_receiving(&self) -> bool {
         self.world.borrow().is_receiving(self.place)
     }
 
-    /// The status that the adapter has written down: whether it sent or received a message; sending counts as far as
-    /// the policy keeps account. [`status_lag`](crate::config::rails::Config::status_lag) is the status's age, and
+    /// The status that the adapter has written down: whether it sent or received a message; sending
+    /// counts as far as the policy keeps account.
+    /// [`status_lag`](crate::config::rails::Config::status_lag) is the status's age, and
     /// [`Status`](crate::config::rails::Status) its meaning.
     pub fn was_busy(&self) -> bool {
         self.world.borrow().was_busy(self.place)
@@ -275,7 +281,8 @@ impl Node {
         spawner.spawn_background(label, task);
     }
 
-    /// Maps a new memory range; `real` if it holds bytes, zeros at first. Adapter memory that holds bytes is limited.
+    /// Maps a new memory range; `real` if it holds bytes, zeros at first. Adapter memory that holds
+    /// bytes is limited.
     ///
     /// # Errors
     /// If the adapter's memory or the addresses are exhausted.
@@ -289,8 +296,8 @@ impl Node {
         self.map_from(HEAP, placement, bytes, permissions, real)
     }
 
-    /// Maps as [`map`](Self::map), at an address no lower than `from`: so processes can find one that is free
-    /// everywhere.
+    /// Maps as [`map`](Self::map), at an address no lower than `from`: so processes can find one
+    /// that is free everywhere.
     ///
     /// # Errors
     /// As [`map`](Self::map).
@@ -320,7 +327,8 @@ impl Node {
         region.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// A region that has a length and no contents; DMAs from and to the region cost the same time as others.
+    /// A region that has a length and no contents; DMAs from and to the region cost the same time
+    /// as others.
     ///
     /// # Panics
     /// If the addresses are exhausted; see [`Node::map`].
@@ -355,7 +363,8 @@ impl Node {
         space.protect(at, length, permissions).map_err(fault)
     }
 
-    /// Stores bytes in the process's memory, as the host does, in no time. A region without contents stays as it is.
+    /// Stores bytes in the process's memory, as the host does, in no time. A region without
+    /// contents stays as it is.
     ///
     /// # Errors
     /// If the bytes do not lie within one of the process's regions.
@@ -418,8 +427,8 @@ impl Node {
         assert!(own, "{at} belongs to another process");
     }
 
-    /// Posts a DMA, now. Awaiting the transfer waits until all packets are acknowledged, or until all of a get's bytes
-    /// are there, and the process has seen it.
+    /// Posts a DMA, now. Awaiting the transfer waits until all packets are acknowledged, or until
+    /// all of a get's bytes are there, and the process has seen it.
     pub fn dma(&self, dma: Dma) -> Transfer {
         let mut world = self.world.borrow_mut();
         let progress = self.progress(dma, Report::Host);
@@ -435,7 +444,8 @@ impl Node {
         world.post(self.place, Command::Dma(id));
     }
 
-    /// Posts a DMA as [`post`](Self::post). Awaiting the transfer has no cost; it returns an error if there was one.
+    /// Posts a DMA as [`post`](Self::post). Awaiting the transfer has no cost; it returns an error
+    /// if there was one.
     pub fn post_and_hear(&self, dma: Dma) -> Transfer {
         let progress = self.progress(dma, Report::Nobody);
         let mut world = self.world.borrow_mut();
@@ -464,14 +474,16 @@ impl Node {
         Progress::new(dma, (self.place, self.context), self.capability, report)
     }
 
-    /// The oldest error without a waiter, from chained and posted DMAs, and from bytes for memory that was unmapped.
+    /// The oldest error without a waiter, from chained and posted DMAs, and from bytes for memory
+    /// that was unmapped.
     pub fn trap(&self) -> Option<DmaError> {
         let mut memory = self.memory();
         let context = memory.context_mut(self.at(ElanAddr::NOWHERE), self.capability);
         context.ok()?.traps.pop_front()
     }
 
-    /// Lets the inputter accept packets or not; if not, it discards packets and their senders try again.
+    /// Lets the inputter accept packets or not; if not, it discards packets and their senders try
+    /// again.
     pub fn accept(&self, accepting: bool) {
         let mut world = self.world.borrow_mut();
         let inputter = &mut world.adapter_mut(self.place).inputter;

@@ -1,8 +1,8 @@
 //! Link, bus and thread processor utilisation over time, for pictures of a run.
 //!
-//! The run is cut into periods. Its length is not known beforehand: when there are as many periods as memory is meant
-//! to hold, each two become one, and later ones are twice as long. A period ends with the first event, or a rank's
-//! turn, at or after its nominal end.
+//! The run is cut into periods. Its length is not known beforehand: when there are as many periods
+//! as memory is meant to hold, each two become one, and later ones are twice as long. A period ends
+//! with the first event, or a rank's turn, at or after its nominal end.
 
 use crate::Cluster;
 use units::Time;
@@ -10,7 +10,8 @@ use units::Time;
 /// Bounds of the kept period count, both even.
 const PERIODS: (usize, usize) = (16, 512);
 
-/// Busy-time sums that are kept, above the lower bound of periods: networks with more parts have fewer periods.
+/// Busy-time sums that are kept, above the lower bound of periods: networks with more parts have
+/// fewer periods.
 const SUMS: usize = 1 << 22;
 
 /// The first period's length.

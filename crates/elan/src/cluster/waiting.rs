@@ -18,7 +18,8 @@ use std::task::Poll;
 use units::Bytes;
 
 impl Node {
-    /// An event that is set by its `count`-th occurrence and seen by the process; an event with count 0 is set.
+    /// An event that is set by its `count`-th occurrence and seen by the process; an event with
+    /// count 0 is set.
     ///
     /// # Panics
     /// If the adapter's memory is exhausted; see [`Node::event_at`].
@@ -56,7 +57,8 @@ impl Node {
         Ok(place().expect("the process has just mapped places"))
     }
 
-    /// An event in a 64-byte block of the process's adapter memory, in place of an event that is there.
+    /// An event in a 64-byte block of the process's adapter memory, in place of an event that is
+    /// there.
     ///
     /// # Errors
     /// If the block does not lie in the process's adapter memory.
@@ -112,7 +114,8 @@ impl Node {
         self.world.borrow_mut().event(event).prime(count);
     }
 
-    /// Lets one of the process's events occur, by a command; a remote event is set with [`Node::notify`].
+    /// Lets one of the process's events occur, by a command; a remote event is set with
+    /// [`Node::notify`].
     pub fn set(&self, event: EventId) {
         self.assert_owns_event(event);
         self.world
@@ -157,16 +160,16 @@ impl Node {
         }
     }
 
-    /// Waits, in the given way, for an occurrence of one of the process's events, which is primed for one occurrence,
-    /// and consumes it, as a thread does ([`crate::Thread::consume`]).
+    /// Waits, in the given way, for an occurrence of one of the process's events, which is primed
+    /// for one occurrence, and consumes it, as a thread does ([`crate::Thread::consume`]).
     pub async fn consume_by(&self, event: EventId, how: WaitMode) {
         self.wait_by(event, how).await;
         self.world.borrow_mut().event(event).consume();
     }
 
-    /// Waits, in the given way, for a future that is ready when a polling process sees its end, such as a [`Transfer`].
-    /// A blocking process continues later, by the difference of `interrupt` and `poll`, unless the future is ready
-    /// immediately.
+    /// Waits, in the given way, for a future that is ready when a polling process sees its end,
+    /// such as a [`Transfer`]. A blocking process continues later, by the difference of `interrupt`
+    /// and `poll`, unless the future is ready immediately.
     pub async fn wait_for<F: IntoFuture>(&self, seen: F, how: WaitMode) -> F::Output {
         let mut seen = pin!(seen.into_future());
         let looks = match how {
@@ -190,7 +193,8 @@ impl Node {
         self.look(seen, looks).await.is_some()
     }
 
-    /// Looks up to so many times, one `poll` apart, whether a future is ready; returns its output if it is.
+    /// Looks up to so many times, one `poll` apart, whether a future is ready; returns its output
+    /// if it is.
     async fn look<F: Future>(&self, mut seen: Pin<&mut F>, looks: u32) -> Option<F::Output> {
         let first = poll_fn(|context| Poll::Ready(seen.as_mut().poll(context))).await;
         if let Poll::Ready(output) = first {
@@ -209,15 +213,16 @@ impl Node {
         .await
     }
 
-    /// Gives up the processor until the operating system wakes the process for the event, unless the event's block is in
-    /// main memory already.
+    /// Gives up the processor until the operating system wakes the process for the event, unless
+    /// the event's block is in main memory already.
     async fn block(&self, event: EventId) {
         let seen = self.seen_of(event);
         let woken = self.world.borrow_mut().event(event).wake_up();
         woken.unwrap_or(seen).wait().await;
     }
 
-    /// A process or thread has direct access to its own events only; other events are set with [`Node::notify`].
+    /// A process or thread has direct access to its own events only; other events are set with
+    /// [`Node::notify`].
     pub(crate) fn assert_owns_event(&self, event: EventId) {
         let own = event.node == self.place()
             && self
@@ -226,7 +231,8 @@ impl Node {
         assert!(own, "the event belongs to another process");
     }
 
-    /// A queue with `count` slots of `slot` bytes each in new adapter memory; see [`Node::queue_at`].
+    /// A queue with `count` slots of `slot` bytes each in new adapter memory; see
+    /// [`Node::queue_at`].
     ///
     /// # Errors
     /// If the adapter's memory is exhausted.
@@ -245,8 +251,8 @@ impl Node {
         Ok(queue.expect("the slots have just been mapped"))
     }
 
-    /// A queue with `count` slots of `slot` bytes each in the process's adapter memory, in place of a queue that is
-    /// there. The event occurs with each message.
+    /// A queue with `count` slots of `slot` bytes each in the process's adapter memory, in place of
+    /// a queue that is there. The event occurs with each message.
     ///
     /// # Errors
     /// If the slots do not lie in one adapter memory region.
@@ -290,7 +296,8 @@ impl Node {
         })
     }
 
-    /// Removes one of the process's queues, with its messages; a process that sends to the queue gets a fault.
+    /// Removes one of the process's queues, with its messages; a process that sends to the queue
+    /// gets a fault.
     pub fn free_queue(&self, queue: ProcessQueueId) {
         self.assert_owns(queue.at);
         let mut world = self.world.borrow_mut();
@@ -302,8 +309,9 @@ impl Node {
         }
     }
 
-    /// Puts a host message into one of this process's queues, for a thread, by a command: the process does not wait. A
-    /// slot must be free when the command reaches the queue: the queue has more slots than its users fill.
+    /// Puts a host message into one of this process's queues, for a thread, by a command: the
+    /// process does not wait. A slot must be free when the command reaches the queue: the queue has
+    /// more slots than its users fill.
     ///
     /// # Panics
     /// If the message is longer than a slot; later, if there is no slot.
@@ -323,21 +331,24 @@ impl Node {
         self.world.borrow_mut().queue(queue).len()
     }
 
-    /// Whether all slots in one of this process's queues are taken, by messages or by data that a process still reads.
+    /// Whether all slots in one of this process's queues are taken, by messages or by data that a
+    /// process still reads.
     pub fn queue_is_full(&self, queue: ProcessQueueId) -> bool {
         self.assert_owns(queue.at);
         !self.world.borrow_mut().queue(queue).has_room()
     }
 
-    /// Takes the first message from one of this process's queues, if there is one: the process reads it across the bus.
+    /// Takes the first message from one of this process's queues, if there is one: the process
+    /// reads it across the bus.
     pub async fn take(&self, queue: ProcessQueueId) -> Option<Box<[u8]>> {
         let message = self.read_message(queue).await?;
         self.free_slot(queue);
         Some(message)
     }
 
-    /// Reads the first message in one of this process's queues across the bus, if there is one. The next call reads the
-    /// next message. The message's slot stays taken until [`free_slot`](Self::free_slot).
+    /// Reads the first message in one of this process's queues across the bus, if there is one. The
+    /// next call reads the next message. The message's slot stays taken until
+    /// [`free_slot`](Self::free_slot).
     pub async fn read_message(&self, queue: ProcessQueueId) -> Option<Box<[u8]>> {
         self.assert_owns(queue.at);
         let (read, message) = {

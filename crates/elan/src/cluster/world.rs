@@ -218,7 +218,8 @@ impl World {
         self.fabric.skip_to(end / self.config.cycle + 1);
     }
 
-    /// Brings the fabric to the present: the fabric is not called while its worms flow and no other event happens.
+    /// Brings the fabric to the present: the fabric is not called while its worms flow and no other
+    /// event happens.
     fn catch_up(&mut self) {
         let cycle = self.cycle_from(self.now);
         self.fabric.skip_to(cycle);
@@ -229,9 +230,9 @@ impl World {
         at.div_ceil(self.config.cycle)
     }
 
-    /// Handles the events that are due by `end`, one per step, until no more are due by then, or `goes_on`, called
-    /// after each step, returns false, or `steps` have passed; the fabric runs at most `stretch` cycles in a step.
-    /// Returns whether the last step found an event.
+    /// Handles the events that are due by `end`, one per step, until no more are due by then, or
+    /// `goes_on`, called after each step, returns false, or `steps` have passed; the fabric runs at
+    /// most `stretch` cycles in a step. Returns whether the last step found an event.
     pub fn run(
         &mut self,
         end: Time,

@@ -18,8 +18,9 @@ pub struct Loss {
     pub process: Option<ProcessId>,
     /// The last obstacle that the sender noticed.
     pub reason: Obstacle,
-    /// Whether the message may have been delivered nevertheless: an answer to it got lost. If not, it has not been
-    /// delivered as a whole; bytes of a DMA with several packets may have been stored, without any notification.
+    /// Whether the message may have been delivered nevertheless: an answer to it got lost. If not,
+    /// it has not been delivered as a whole; bytes of a DMA with several packets may have been
+    /// stored, without any notification.
     pub unsure: bool,
 }
 
@@ -40,7 +41,8 @@ pub enum Obstacle {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CableName(&'static str);
 
-/// Names of all cables that an error has named. Errors are copied, so the names stay: one for each cable.
+/// Names of all cables that an error has named. Errors are copied, so the names stay: one for each
+/// cable.
 static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
 impl From<String> for CableName {

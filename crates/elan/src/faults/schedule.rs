@@ -52,7 +52,8 @@ enum Course {
 }
 
 impl Schedule {
-    /// A list's schedule. Bit errors are in the log from the start, and never due; nor are lower rates.
+    /// A list's schedule. Bit errors are in the log from the start, and never due; nor are lower
+    /// rates.
     pub fn new(config: &Config, wiring: &dyn Wiring) -> Self {
         let mut schedule = Schedule::default();
         for (number, fault, name) in config.elements(wiring) {

@@ -1,4 +1,5 @@
-//! Rights to memory: range permissions, process capabilities, and the faults for accesses that lack a right.
+//! Rights to memory: range permissions, process capabilities, and the faults for accesses that lack
+//! a right.
 
 use super::Address;
 use bitflags::bitflags;
@@ -41,8 +42,8 @@ bitflags! {
 /// | an event | the inputter | [`Permissions::REMOTE_EVENT`] |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// An access by the process itself, on the host. Its own mapping must have the bytes; the adapters' permissions do
-    /// not count.
+    /// An access by the process itself, on the host. Its own mapping must have the bytes; the
+    /// adapters' permissions do not count.
     Host,
     /// See the table at [`Access`].
     LocalRead,
@@ -109,7 +110,8 @@ pub enum Reason {
     /// The address holds no event, or no queue.
     #[error("there is no event or queue")]
     Nothing,
-    /// The owner of a get's bytes offers them no more ([`Dma::unless_withdrawn`](crate::Dma::unless_withdrawn)).
+    /// The owner of a get's bytes offers them no more
+    /// ([`Dma::unless_withdrawn`](crate::Dma::unless_withdrawn)).
     #[error("the process there has withdrawn the bytes")]
     Withdrawn,
     /// The message is longer than the queue's slots.
@@ -154,7 +156,8 @@ pub struct Capability {
 }
 
 impl Capability {
-    /// The capability of the processes in context 0, which need no protection and which [`crate::Cluster::node`] gives.
+    /// The capability of the processes in context 0, which need no protection and which
+    /// [`crate::Cluster::node`] gives.
     pub const OPEN: Capability = Capability::new(0);
 
     pub(crate) const fn new(number: u32) -> Self {
@@ -165,8 +168,9 @@ impl Capability {
         }
     }
 
-    /// The right to address the same processes for processes with packets in a traffic class, which the machine must
-    /// have ([`fabric::Config::traffic_classes`]); the default is 0. All processes in a job need the same class.
+    /// The right to address the same processes for processes with packets in a traffic class, which
+    /// the machine must have ([`fabric::Config::traffic_classes`]); the default is 0. All processes
+    /// in a job need the same class.
     #[must_use]
     pub fn in_traffic_class(self, traffic_class: u8) -> Self {
         Capability {
@@ -175,8 +179,8 @@ impl Capability {
         }
     }
 
-    /// The right to address the same processes for processes with packets that count to a share of each link
-    /// ([`crate::Cluster::tally`]); the default is 0.
+    /// The right to address the same processes for processes with packets that count to a share of
+    /// each link ([`crate::Cluster::tally`]); the default is 0.
     #[must_use]
     pub fn of_share(self, share: u8) -> Self {
         Capability { share, ..self }

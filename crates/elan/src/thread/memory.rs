@@ -6,9 +6,9 @@ use crate::transaction::{WORD, word_of};
 use units::Bytes;
 
 impl Thread {
-    /// Stores bytes in the process's memory, wherever it lies. Bytes for main memory cross the bus, with the block
-    /// stores in the thread's instruction set (petrini2003 s2.1), and the thread keeps the processor until they have
-    /// crossed.
+    /// Stores bytes in the process's memory, wherever it lies. Bytes for main memory cross the bus,
+    /// with the block stores in the thread's instruction set (petrini2003 s2.1), and the thread
+    /// keeps the processor until they have crossed.
     ///
     /// # Errors
     /// If the bytes do not lie within one of the process's regions, or may not be written.

@@ -18,7 +18,8 @@ struct Turn<'a> {
 }
 
 impl Drop for Turn<'_> {
-    /// A thread that gives up waiting leaves its place, and gives back the processor if its turn has just come.
+    /// A thread that gives up waiting leaves its place, and gives back the processor if its turn
+    /// has just come.
     fn drop(&mut self) {
         if self.come {
             return;

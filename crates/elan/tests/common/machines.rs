@@ -1,5 +1,5 @@
-//! For the tests of the adapter and the libraries above it: the shipped machine, on any tree, and places where
-//! processes leave their results.
+//! For the tests of the adapter and the libraries above it: the shipped machine, on any tree, and
+//! places where processes leave their results.
 
 use elan::faults::{self, Fault, FaultTiming, FaultyPart, Links};
 use elan::{Cluster, Config, Node, Place, Thread, Watch};
@@ -33,8 +33,8 @@ pub fn sixteen_nodes() -> Config {
     machine(FatTree::quaternary(2).expect("16 nodes"))
 }
 
-/// A machine in which some parts fail, and which recovers so fast that tests can wait for it: no real machine has these
-/// times.
+/// A machine in which some parts fail, and which recovers so fast that tests can wait for it: no
+/// real machine has these times.
 pub fn failing(mut config: Config, list: Vec<Fault>) -> Config {
     config.faults = Some(faults::Config {
         timeout: Time::from_us(40),

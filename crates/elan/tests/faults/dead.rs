@@ -8,7 +8,8 @@ use elan::faults::FaultyPart;
 use elan::{Access, Address, Dma, DmaError, NodeId, Place, Placement, Rail, Reason, Thread};
 use units::{Bytes, Time};
 
-/// A dying adapter's DMAs end with an error, new ones are refused, and after the repair all works again.
+/// A dying adapter's DMAs end with an error, new ones are refused, and after the repair all works
+/// again.
 #[test]
 fn a_dead_adapter_ends_its_dmas() {
     let part = FaultyPart::Adapter(Place::new(FROM));
@@ -63,8 +64,8 @@ fn a_dead_adapter_ends_its_dmas() {
     }
 }
 
-/// If a DMA's adapter dies at any moment, both ends get the same result: with success its bytes and its event have
-/// come, with an error its event never occurs.
+/// If a DMA's adapter dies at any moment, both ends get the same result: with success its bytes and
+/// its event have come, with an error its event never occurs.
 #[test]
 fn a_dma_of_a_dead_adapter_notifies_if_it_succeeds() {
     let (mut succeeded, mut failed) = (0, 0);
@@ -99,8 +100,8 @@ fn a_dma_of_a_dead_adapter_notifies_if_it_succeeds() {
     assert!(succeeded > 50 && failed > 50, "{succeeded} {failed}");
 }
 
-/// An adapter and its rail fail and are repaired each by itself: the adapter works while both are up, and the rail's
-/// others do not depend on it.
+/// An adapter and its rail fail and are repaired each by itself: the adapter works while both are
+/// up, and the rail's others do not depend on it.
 #[test]
 fn an_adapter_and_its_rail_fail_each_by_itself() {
     let span = |part: FaultyPart, (from, to)| {
@@ -167,8 +168,8 @@ fn a_get_from_a_dead_adapter_fails() {
     assert!(failed > 20, "{failed}");
 }
 
-/// The processes of a host that has stopped run no more, but its adapter continues: it stores, serves gets, and runs
-/// threads.
+/// The processes of a host that has stopped run no more, but its adapter continues: it stores,
+/// serves gets, and runs threads.
 #[test]
 fn a_stopped_host_does_nothing_more() {
     let stop = down(FaultyPart::Node(NodeId::new(TO)), Time::from_us(50), None);

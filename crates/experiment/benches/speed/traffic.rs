@@ -36,7 +36,8 @@ impl FromStr for Pattern {
 }
 
 impl Pattern {
-    /// The destination of a node's next packet, among `nodes`; a node that is its own destination is silent.
+    /// The destination of a node's next packet, among `nodes`; a node that is its own destination
+    /// is silent.
     fn destination(self, node: u32, nodes: u32, random: &mut Stream) -> u32 {
         match self {
             Pattern::Uniform => {
@@ -226,7 +227,8 @@ impl Traffic {
         traffic
     }
 
-    /// Runs to a cycle, that cycle included. Returns the processor seconds, without drawing packets.
+    /// Runs to a cycle, that cycle included. Returns the processor seconds, without drawing
+    /// packets.
     pub fn run_until(&mut self, end: Cycle) -> f64 {
         let mut seconds = 0.0;
         let parts = self.parts.iter();

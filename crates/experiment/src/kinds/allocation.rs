@@ -14,8 +14,8 @@ use workload::{Failure, Records};
 /// Most nodes in a stored matrix: more than fit into a picture.
 const MOST_OF_A_MATRIX: u32 = 1024;
 
-/// A static rail allocation (coll2003 s2): each adapter either transmits or receives, and every node reaches every
-/// other.
+/// A static rail allocation (coll2003 s2): each adapter either transmits or receives, and every
+/// node reaches every other.
 #[grid(struct Allocation)]
 pub struct AllocationGrid {
     /// The node count, which need not be the machine's.
@@ -80,7 +80,8 @@ impl AllocationGrid {
         }
         for (place, &rails) in rails.places(&format!("{path}.rails")) {
             let nodes = self.nodes.values().iter().copied();
-            // The largest node count needs the most rails. Numbers that are out of range have been reported.
+            // The largest node count needs the most rails. Numbers that are out of range have been
+            // reported.
             let Some(nodes) = nodes.filter(|&nodes| nodes <= MOST_NODES).max() else {
                 continue;
             };

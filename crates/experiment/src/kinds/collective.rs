@@ -1,4 +1,5 @@
-//! Repeated barriers, broadcasts or reductions (petrini2001), alone or beside jobs; see [`workload::collective`].
+//! Repeated barriers, broadcasts or reductions (petrini2001), alone or beside jobs; see
+//! [`workload::collective`].
 
 use super::job::{Job, JobGrid};
 use super::jobs;
@@ -24,13 +25,14 @@ const MOST_PROCESSES: u32 = 256;
 /// Most groups at a time: each group keeps a library heap in every adapter's memory.
 const MOST_GROUPS: u32 = 16;
 
-/// A barrier, a broadcast or a reduction, again and again (petrini2001). It begins after the warm-up.
+/// A barrier, a broadcast or a reduction, again and again (petrini2001). It begins after the
+/// warm-up.
 #[grid(struct Collective)]
 pub struct CollectiveGrid {
     /// The called operation, by its name in Elanlib.
     pub operation: Sweep<CollectiveOperation>,
-    /// Its nodes, with one process on each by default (`processes`); the first process is the root in broadcasts. The
-    /// nodes may run jobs, too.
+    /// Its nodes, with one process on each by default (`processes`); the first process is the root
+    /// in broadcasts. The nodes may run jobs, too.
     pub nodes: Sweep<NodeSet>,
     /// Calls that are measured, at least as many as batches.
     pub repeats: Sweep<u32>,
@@ -40,14 +42,17 @@ pub struct CollectiveGrid {
     pub message: Option<Sweep<Bytes>>,
     /// Processes on each node, with ranks next to each other; 1 by default, at most `host.cpus`.
     pub processes: Option<Sweep<u32>>,
-    /// Groups of the same nodes that make the calls at the same time, each with another root; 1 by default.
+    /// Groups of the same nodes that make the calls at the same time, each with another root; 1 by
+    /// default.
     pub groups: Option<Sweep<u32>>,
-    /// Whether a packet deadlock is a result, with the metric `deadlock` and a table, and not an error.
+    /// Whether a packet deadlock is a result, with the metric `deadlock` and a table, and not an
+    /// error.
     pub may_deadlock: Option<Sweep<bool>>,
-    /// Each process's computation before each call, on a processor that the operating system takes away now and then;
-    /// no computation by default.
+    /// Each process's computation before each call, on a processor that the operating system takes
+    /// away now and then; no computation by default.
     pub compute: Option<Sweep<Time>>,
-    /// Its packets' traffic class, from 0 on, where the machine has several (`link.classes`); 0 by default.
+    /// Its packets' traffic class, from 0 on, where the machine has several (`link.classes`); 0 by
+    /// default.
     pub class: Option<Sweep<u32>>,
 }
 

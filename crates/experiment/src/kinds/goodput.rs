@@ -1,4 +1,5 @@
-//! The expected goodput of one stream over links with bit errors, in closed form; see [`workload::goodput`].
+//! The expected goodput of one stream over links with bit errors, in closed form; see
+//! [`workload::goodput`].
 
 use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;

@@ -25,17 +25,18 @@ pub struct JobGrid {
     pub load: Sweep<Rate>,
     /// The destinations of its messages, instead of each other; they may also belong to any job.
     pub servers: Option<Sweep<NodeSet>>,
-    /// Fraction of messages that are written to their destination, 0 to 1 (default); the others are read from it. Over
-    /// several rails they can only be written.
+    /// Fraction of messages that are written to their destination, 0 to 1 (default); the others are
+    /// read from it. Over several rails they can only be written.
     pub writes: Option<Sweep<f64>>,
     /// Where the buffers lie: in the adapter's memory (default) or in main memory.
     pub memory: Option<Sweep<Placement>>,
     /// Processes per node, which share its load; 1 by default. Each sends one message at a time.
     pub processes: Option<Sweep<u32>>,
-    /// Its message source, by the name that the simulating program has registered; by default sizes and gaps are
-    /// independent draws.
+    /// Its message source, by the name that the simulating program has registered; by default sizes
+    /// and gaps are independent draws.
     pub source: Option<Sweep<String>>,
-    /// Its messages' traffic class, from 0 on, where the machine has several (`link.classes`); 0 by default.
+    /// Its messages' traffic class, from 0 on, where the machine has several (`link.classes`); 0 by
+    /// default.
     pub class: Option<Sweep<u32>>,
 }
 

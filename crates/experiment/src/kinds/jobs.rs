@@ -1,6 +1,6 @@
-//! Jobs: nodes that send or fetch messages (petrini2003 s4.3-4.7), any number of jobs at a time; see [`workload::job`]
-//! and [`workload::traffic`]. A rail may fail meanwhile. A search may look for the load at which one job alone
-//! saturates ([`workload::saturation`]).
+//! Jobs: nodes that send or fetch messages (petrini2003 s4.3-4.7), any number of jobs at a time;
+//! see [`workload::job`] and [`workload::traffic`]. A rail may fail meanwhile. A search may look
+//! for the load at which one job alone saturates ([`workload::saturation`]).
 
 mod check;
 mod fit;

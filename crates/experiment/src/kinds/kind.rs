@@ -28,7 +28,8 @@ pub(crate) trait Kind: Grid<Point: Runs> + Serialize {
     /// Takes the usable sections from those beside this one.
     fn take(&mut self, _: &mut CompanionSections) {}
 
-    /// Finds problems that do not depend on the machine. `series` is the series' path, `run` its run settings.
+    /// Finds problems that do not depend on the machine. `series` is the series' path, `run` its
+    /// run settings.
     fn check(&self, series: &str, run: &Run, check: &mut Check<'_>);
 
     /// Finds problems that depend on the machine.
@@ -58,7 +59,8 @@ pub(crate) trait Runs: Serialize {
         fields(self)
     }
 
-    /// The benchmark's part of the key, which decides the result; `run` is the key's part with the run settings.
+    /// The benchmark's part of the key, which decides the result; `run` is the key's part with the
+    /// run settings.
     fn key(&self, _run: &mut Value) -> Value {
         json!(self)
     }

@@ -1,7 +1,9 @@
-//! Programs side by side: flow lists, traces and jobs in one run; see [`workload::mix`] and [`workload::flows`].
+//! Programs side by side: flow lists, traces and jobs in one run; see [`workload::mix`] and
+//! [`workload::flows`].
 //!
-//! Each program has its own named section: `[series.flows.NAME]` is a flow list, `[series.traces.NAME]` a trace in a
-//! file, `[series.jobs.NAME]` a steady-traffic job. A pattern's trace, `[series.trace]`, may stand beside them.
+//! Each program has its own named section: `[series.flows.NAME]` is a flow list,
+//! `[series.traces.NAME]` a trace in a file, `[series.jobs.NAME]` a steady-traffic job. A pattern's
+//! trace, `[series.trace]`, may stand beside them.
 
 mod check;
 mod fit;
@@ -35,8 +37,8 @@ const PATTERN: &str = "trace";
 pub struct FlowListGrid {
     /// A CSV file with the columns start, source, destination, size and class.
     pub file: Sweep<Content>,
-    /// The list's nodes: node 0 in the file is the first of these, and so on. By default, the file's nodes are the
-    /// machine's.
+    /// The list's nodes: node 0 in the file is the first of these, and so on. By default, the
+    /// file's nodes are the machine's.
     pub nodes: Option<Sweep<NodeSet>>,
     /// When the list starts, after the warm-up; immediately by default.
     pub start: Option<Sweep<Time>>,
@@ -47,7 +49,8 @@ pub struct FlowListGrid {
 /// A trace in a file, by processes on some nodes.
 #[grid(struct TraceFile)]
 pub struct TraceFileGrid {
-    /// A trace in GOAL, as text or from txt2bin. `elanite goal import` makes one from other formats.
+    /// A trace in GOAL, as text or from txt2bin. `elanite goal import` makes one from other
+    /// formats.
     pub file: Sweep<Content>,
     /// The processes' nodes, in rank order.
     pub nodes: Sweep<NodeSet>,
@@ -55,10 +58,11 @@ pub struct TraceFileGrid {
     pub processes: Option<Sweep<u32>>,
     /// When the trace starts, after the warm-up; immediately by default.
     pub start: Option<Sweep<Time>>,
-    /// Room for sends, per pair of ranks, which end in it; no room by default: long sends end when their bytes have
-    /// been fetched.
+    /// Room for sends, per pair of ranks, which end in it; no room by default: long sends end when
+    /// their bytes have been fetched.
     pub buffered: Option<Sweep<Bytes>>,
-    /// Its packets' traffic class, from 0 on, where the machine has several (`link.classes`); 0 by default.
+    /// Its packets' traffic class, from 0 on, where the machine has several (`link.classes`); 0 by
+    /// default.
     pub class: Option<Sweep<u32>>,
 }
 

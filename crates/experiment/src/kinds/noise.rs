@@ -1,4 +1,5 @@
-//! The noise test: the processor share that the operating system takes (garcia2005 s3.3); see [`workload::noise`].
+//! The noise test: the processor share that the operating system takes (garcia2005 s3.3); see
+//! [`workload::noise`].
 
 use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
@@ -12,11 +13,12 @@ use workload::{Failure, Noise, Records};
 /// Most iterations: ten times as many as the paper has (garcia2005 s3.3).
 const MOST_ITERATIONS: u32 = 10_000_000;
 
-/// A point's longest computation: with the most noise that a machine may have, it takes less time than the bound on
-/// runs.
+/// A point's longest computation: with the most noise that a machine may have, it takes less time
+/// than the bound on runs.
 const MOST: Time = Time::from_secs(1500);
 
-/// A repeated computation on one processor, which the machine's operating system takes away (garcia2005 s3.3).
+/// A repeated computation on one processor, which the machine's operating system takes away
+/// (garcia2005 s3.3).
 #[grid(Noise)]
 pub struct NoiseGrid {
     /// The node.

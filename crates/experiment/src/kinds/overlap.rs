@@ -1,4 +1,5 @@
-//! Post-compute-wait: how communication and computation overlap (garcia2005 s3.2); see [`workload::overlap`].
+//! Post-compute-wait: how communication and computation overlap (garcia2005 s3.2); see
+//! [`workload::overlap`].
 
 use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
@@ -12,7 +13,8 @@ use workload::{Failure, Overlap, Records};
 /// Longest computation.
 const LONGEST: Time = Time::from_secs(1);
 
-/// Post-compute-wait: a process posts an MPI send and receive, computes, and waits for both (garcia2005 s3.2).
+/// Post-compute-wait: a process posts an MPI send and receive, computes, and waits for both
+/// (garcia2005 s3.2).
 #[grid(Overlap)]
 pub struct OverlapGrid {
     /// The computing process's node.

@@ -1,4 +1,5 @@
-//! A ping: one message at a time between two nodes (petrini2003 s4.1, s4.2); see [`workload::ping`].
+//! A ping: one message at a time between two nodes (petrini2003 s4.1, s4.2); see
+//! [`workload::ping`].
 
 use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;

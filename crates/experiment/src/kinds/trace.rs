@@ -1,4 +1,5 @@
-//! The replay of a generated message pattern, such as an all-reduce by rings; see [`workload::trace`].
+//! The replay of a generated message pattern, such as an all-reduce by rings; see
+//! [`workload::trace`].
 
 use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
@@ -28,7 +29,8 @@ pub struct TraceGrid {
     pub repeats: Sweep<u32>,
     /// Processes on each node, with ranks next to each other; 1 by default.
     pub processes: Option<Sweep<u32>>,
-    /// Ranks per group: a divisor of the rank count. By default a node's ranks; for an all-to-all in groups, all ranks.
+    /// Ranks per group: a divisor of the rank count. By default a node's ranks; for an all-to-all
+    /// in groups, all ranks.
     pub group: Option<Sweep<u32>>,
 }
 

@@ -1,8 +1,9 @@
 //! Fetching ahead: the records that a cycle's next events need.
 //!
-//! An event names a record, and the record names others. So each event is seen twice before it happens. First the records that
-//! it names are requested; then, when these have arrived, those that they name. Where the routing reads long lists, a header's
-//! arrival is seen a third time, for the entry of the list. See [`crate::prefetch`].
+//! An event names a record, and the record names others. So each event is seen twice before it
+//! happens. First the records that it names are requested; then, when these have arrived, those
+//! that they name. Where the routing reads long lists, a header's arrival is seen a third time, for
+//! the entry of the list. See [`crate::prefetch`].
 
 use super::Control;
 use super::event::{Event, KINDS};
@@ -12,21 +13,22 @@ use crate::records::Sender;
 use crate::topology::{CompiledRouting, Destination};
 use crate::{ChannelId, Circuit};
 
-/// An event's distances from the present one, in events, when it is seen the first time and the second time. Measured: a fetch
-/// takes as long as several events.
+/// An event's distances from the present one, in events, when it is seen the first time and the
+/// second time. Measured: a fetch takes as long as several events.
 const FIRST: usize = 20;
 const SECOND: usize = 8;
 
-/// How many events ahead the entry is fetched that the routing reads when a header arrives, where it reads long lists: the packet
-/// names the entry.
+/// How many events ahead the entry is fetched that the routing reads when a header arrives, where
+/// it reads long lists: the packet names the entry.
 const THIRD: usize = 3;
 
 /// The first prefetch stage's distance ahead of the current group or adapter.
 pub(super) const AHEAD: usize = 4 * STAGE;
 
 impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
-    /// Whether a cycle's events are sorted by kind, since they are many: the processor predicts a loop's branches while the
-    /// kind stays the same. For the opposite order, events are always sorted.
+    /// Whether a cycle's events are sorted by kind, since they are many: the processor predicts a
+    /// loop's branches while the kind stays the same. For the opposite order, events are always
+    /// sorted.
     #[inline]
     pub(super) fn sorts(&self, events: &[Event]) -> bool {
         (self.is_far && events.len() > FIRST) || self.reversed
@@ -165,7 +167,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Whether a header's arrival begins the arrivals behind a channel. Requests the records behind it otherwise.
+    /// Whether a header's arrival begins the arrivals behind a channel. Requests the records behind
+    /// it otherwise.
     #[inline]
     fn brings_a_header(&self, motion: &M, channel: ChannelId) -> bool {
         motion.fetch_neighbours(&self.channels.records, motion::Event::Starts(channel))
@@ -184,7 +187,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Requests the groups for a header's choice after it has come over a channel to its first switch.
+    /// Requests the groups for a header's choice after it has come over a channel to its first
+    /// switch.
     #[inline(never)]
     pub(super) fn look_at_choices(&mut self, channel: ChannelId) {
         let mut groups = std::mem::take(&mut self.arrivals.choices);
@@ -213,9 +217,9 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         self.arrivals.choices.clear();
     }
 
-    /// Requests the records of groups that are about to arbitrate, in stages: for the group at `place` the records that it
-    /// names, for groups before it the links on which it may grant a channel and the packet that waits, and the channels on
-    /// both sides of the grant.
+    /// Requests the records of groups that are about to arbitrate, in stages: for the group at
+    /// `place` the records that it names, for groups before it the links on which it may grant a
+    /// channel and the packet that waits, and the channels on both sides of the grant.
     #[inline(never)]
     pub(super) fn look_at_group(&self, place: usize) {
         let group = |stage| at_stage(self.crossbar.flagged(), place, stage);
@@ -253,8 +257,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Requests the records of adapters that are about to inject, in stages: for the adapter at `place` its queue and its link,
-    /// for an adapter before it the packet that waits first.
+    /// Requests the records of adapters that are about to inject, in stages: for the adapter at
+    /// `place` its queue and its link, for an adapter before it the packet that waits first.
     #[inline(never)]
     pub(super) fn look_at_port(&self, place: usize) {
         let port = |stage| at_stage(self.queues.flagged(), place, stage);

@@ -1,18 +1,22 @@
 //! # Arbitration: which header gets which channel
 //!
-//! The links that leave a switch are divided into *output groups* by the routing ([`Routing`]); in a tree with adaptive ascent
-//! a switch has one group for each child and one for all up-links. A header that reaches a switch joins the group that the
-//! routing names and waits there. When a header joins or a channel in the group falls free, the group arbitrates in that cycle:
-//! while a header waits and a channel in its class is free,
+//! The links that leave a switch are divided into *output groups* by the routing ([`Routing`]); in
+//! a tree with adaptive ascent a switch has one group for each child and one for all up-links. A
+//! header that reaches a switch joins the group that the routing names and waits there. When a
+//! header joins or a channel in the group falls free, the group arbitrates in that cycle: while a
+//! header waits and a channel in its class is free,
 //!
-//! * the winner is the header with the highest priority, among equal priorities the one with the greatest age. The age is
-//!   carried in the header, in `age_bits` bits (Elan3 headers: 4); it grows in equal steps from the injection on and is full at
-//!   `age_cap`. Among equal ages the header wins that has had this age at this switch for the longest time: it came with this
-//!   age, or reached it here. The rule for equal ages is not published. Headers that are equal in this, too, and all headers at
-//!   a switch that ignores ages, are served by rotation over the switch's input channels, starting behind the last winner;
-//! * the winner takes the lowest free channel in its class, on the link with the fewest busy channels in the class. A channel
-//!   that only waits for its acknowledgement is busy. Ties between links are resolved by rotation from a start given by a hash
-//!   over packet and switch, so that no shared random stream couples distant switches.
+//! * the winner is the header with the highest priority, among equal priorities the one with the
+//!   greatest age. The age is carried in the header, in `age_bits` bits (Elan3 headers: 4); it
+//!   grows in equal steps from the injection on and is full at `age_cap`. Among equal ages the
+//!   header wins that has had this age at this switch for the longest time: it came with this age,
+//!   or reached it here. The rule for equal ages is not published. Headers that are equal in this,
+//!   too, and all headers at a switch that ignores ages, are served by rotation over the switch's
+//!   input channels, starting behind the last winner;
+//! * the winner takes the lowest free channel in its class, on the link with the fewest busy
+//!   channels in the class. A channel that only waits for its acknowledgement is busy. Ties between
+//!   links are resolved by rotation from a start given by a hash over packet and switch, so that no
+//!   shared random stream couples distant switches.
 
 use crate::config::{MAX_CHANNELS, MAX_HOP_DELAY};
 use crate::hash::mixed;
@@ -37,7 +41,8 @@ pub(super) struct PendingHeader {
     pub injected: Cycle,
     /// When the header reached the switch.
     pub ready: Cycle,
-    /// Whether the packet has high priority: it precedes all low-priority packets, regardless of their age.
+    /// Whether the packet has high priority: it precedes all low-priority packets, regardless of
+    /// their age.
     pub high: bool,
 }
 
@@ -78,7 +83,8 @@ pub(super) struct Crossbar {
 }
 
 impl Crossbar {
-    /// The groups of all switches, and for each link the [`Hop`] and the switch where the link ends, or 0 for a node.
+    /// The groups of all switches, and for each link the [`Hop`] and the switch where the link
+    /// ends, or 0 for a node.
     #[expect(clippy::type_complexity, reason = "two tables of links")]
     pub fn new(
         config: &Config,
@@ -86,7 +92,8 @@ impl Crossbar {
     ) -> (Self, (TiVec<LinkId, Hop>, TiVec<LinkId, SwitchId>)) {
         let wiring = routing.wiring();
         let hop = |link: LinkId| {
-            // Links into the network are numbered as the places; links that leave switches follow below.
+            // Links into the network are numbered as the places; links that leave switches follow
+            // below.
             let place = Place::new(link.get());
             let delay = config.delay_of(link) as u16;
             Hop::new(wiring.reverse(link), place, delay)
@@ -244,8 +251,8 @@ pub(super) struct Ages {
 }
 
 impl Ages {
-    /// Ages with this many bits that are full at `cap` cycles, as exactly as whole cycles allow. If the bits can count all
-    /// these cycles, a step is one cycle.
+    /// Ages with this many bits that are full at `cap` cycles, as exactly as whole cycles allow. If
+    /// the bits can count all these cycles, a step is one cycle.
     pub fn new(bits: u32, cap: u64) -> Self {
         let most = (1 << bits) - 1;
         let step = (cap / most).max(1);
@@ -263,8 +270,8 @@ impl Ages {
     }
 }
 
-/// The winner among the headers that wait, by priority, by age and time at this age (if ages count), and by rotation over
-/// `inputs` inputs.
+/// The winner among the headers that wait, by priority, by age and time at this age (if ages
+/// count), and by rotation over `inputs` inputs.
 pub(super) fn winner(
     waiting: impl Iterator<Item = PendingHeader>,
     rotation: u32,
@@ -284,8 +291,9 @@ pub(super) fn winner(
     waiting.max_by_key(rank)
 }
 
-/// The group's output with a free channel and the fewest busy ones; `free` gives the free channels of a link as bits. Ties go
-/// to the first output at or after number `spread`, counted around; `spread` is computed only if there is a choice.
+/// The group's output with a free channel and the fewest busy ones; `free` gives the free channels
+/// of a link as bits. Ties go to the first output at or after number `spread`, counted around;
+/// `spread` is computed only if there is a choice.
 pub(super) fn least_loaded(
     outputs: &[LinkId],
     spread: impl Fn() -> u64,
@@ -308,7 +316,8 @@ pub(super) fn least_loaded(
             number - count
         }
     };
-    // Most free channels, and among equals the first one tried. No branches: they would be unpredictable.
+    // Most free channels, and among equals the first one tried. No branches: they would be
+    // unpredictable.
     let rank = |(number, &link): (u32, &LinkId)| {
         let tried = around(number + count - start);
         ones(free(link)) << 16 | (count - 1 - tried)
@@ -318,7 +327,8 @@ pub(super) fn least_loaded(
     (best >> 16 != 0).then(|| outputs[around(start + tried) as usize])
 }
 
-/// How many bits are set. Not every processor counts them in one instruction, and most links have few channels.
+/// How many bits are set. Not every processor counts them in one instruction, and most links have
+/// few channels.
 #[inline]
 fn ones(bits: u32) -> u32 {
     ONES.get(bits as usize)

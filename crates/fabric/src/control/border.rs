@@ -1,18 +1,20 @@
 //! # A region's border: messages to and from other regions
 //!
-//! A control plane and its mover may have only one *region* in the network ([`crate::regions`]). This module has the messages
-//! between regions, and the packets of other regions that visit this one.
+//! A control plane and its mover may have only one *region* in the network ([`crate::regions`]).
+//! This module has the messages between regions, and the packets of other regions that visit this
+//! one.
 //!
-//! *Visitors.* A packet's flight travels with its header. The region where the header comes in keeps the flight as a *visitor*,
-//! which holds the channels there, until the EOP comes in; where there are no circuits, until all these channels are free. At
-//! the destination it is kept also until the adapter has answered, and the EOP that the adapter awaits has come. The answer
-//! takes the flight, with the whole path, back to the source's region, where the packet has its record.
+//! *Visitors.* A packet's flight travels with its header. The region where the header comes in
+//! keeps the flight as a *visitor*, which holds the channels there, until the EOP comes in; where
+//! there are no circuits, until all these channels are free. At the destination it is kept also
+//! until the adapter has answered, and the EOP that the adapter awaits has come. The answer takes
+//! the flight, with the whole path, back to the source's region, where the packet has its record.
 //!
-//! *EOPs.* The source's region frees the channels on its part of the path. The first link that leaves the region passes the EOP
-//! on ([`Event::Enters`]), with a link delay to spare.
+//! *EOPs.* The source's region frees the channels on its part of the path. The first link that
+//! leaves the region passes the EOP on ([`Event::Enters`]), with a link delay to spare.
 //!
-//! *Tokens.* A border cable's two directions have two owners. Each is charged by its own event, which is known a cycle ahead as
-//! the release is.
+//! *Tokens.* A border cable's two directions have two owners. Each is charged by its own event,
+//! which is known a cycle ahead as the release is.
 
 use super::packet::Flight;
 mod broadcast;
@@ -103,8 +105,8 @@ impl<P> Post<P> {
         self.broadcasts.append(&mut other.broadcasts);
     }
 
-    /// Has the messages read from the last to the first, for tests; but broadcasts that are opened on
-    /// one link keep their order.
+    /// Has the messages read from the last to the first, for tests; but broadcasts that are opened
+    /// on one link keep their order.
     pub fn reverse(&mut self) {
         self.events.reverse();
         self.headers.reverse();
@@ -117,8 +119,8 @@ impl<P> Post<P> {
 struct Visit {
     /// The packet in the region of its source.
     home: PacketId,
-    /// Reasons to keep the flight: the EOP has not come in, or else each channel in this region that the packet holds; and the
-    /// destination needs it.
+    /// Reasons to keep the flight: the EOP has not come in, or else each channel in this region
+    /// that the packet holds; and the destination needs it.
     reasons: u16,
 }
 
@@ -176,7 +178,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         border.expect("only a region has a border")
     }
 
-    /// Hands out the messages, region by region. Returns the first cycle for which there is a message, or `Cycle::MAX`.
+    /// Hands out the messages, region by region. Returns the first cycle for which there is a
+    /// message, or `Cycle::MAX`.
     pub fn send_all(&mut self, mut take: impl FnMut(usize, &mut Post<R::Path>)) -> Cycle {
         let border = self.border();
         if border.earliest < Cycle::MAX {
@@ -189,8 +192,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         std::mem::replace(&mut border.earliest, Cycle::MAX)
     }
 
-    /// Enters another region's event. Credits concern only a channel that is still held, as do all events that the mover
-    /// foresees.
+    /// Enters another region's event. Credits concern only a channel that is still held, as do all
+    /// events that the mover foresees.
     fn enter(&mut self, at: Cycle, event: Event) {
         if let Event::Leaves(_) | Event::Stays(_) = event {
             self.clock.foresee_between(at, event);
@@ -259,7 +262,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         self.send(region, at, event);
     }
 
-    /// Enters an event in the region where the inbound link begins; the event names a channel on the link.
+    /// Enters an event in the region where the inbound link begins; the event names a channel on
+    /// the link.
     #[cold]
     pub(super) fn send_behind(&mut self, at: Cycle, event: Event) {
         let (Event::Leaves(channel) | Event::Stays(channel)) = event else {
@@ -289,7 +293,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         hop.is_outbound() || hop.is_inbound()
     }
 
-    /// A packet's first flit is sent over a channel: if the link is outbound, the flight goes with the header.
+    /// A packet's first flit is sent over a channel: if the link is outbound, the flight goes with
+    /// the header.
     #[inline(never)]
     pub(super) fn send_header(&mut self, channel: ChannelId, packet: PacketId) {
         let link = self.channels.link(channel);
@@ -357,8 +362,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Sends the answer to a delivery, back in some cycle, to the region of the packet's source, if that is another one.
-    /// Returns whether it is.
+    /// Sends the answer to a delivery, back in some cycle, to the region of the packet's source, if
+    /// that is another one. Returns whether it is.
     #[inline(never)]
     pub(super) fn answer_elsewhere(&mut self, packet: PacketId, back: Cycle) -> bool {
         let flight = self.flights.get(packet);
@@ -387,7 +392,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         true
     }
 
-    /// Notifies a packet's destination about the EOP in a cycle, if the packet is a visitor there. Returns whether it is.
+    /// Notifies a packet's destination about the EOP in a cycle, if the packet is a visitor there.
+    /// Returns whether it is.
     #[inline(never)]
     pub(super) fn tell_elsewhere(&mut self, packet: PacketId, arrives: Cycle) -> bool {
         let destination = self.flights.get(packet).spec.destination.first();
@@ -432,8 +438,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         self.clock.let_go();
     }
 
-    /// The EOP passes a packet's channels in this region, from a path position on, the first in some cycle; and then leaves the
-    /// region, or is at its end.
+    /// The EOP passes a packet's channels in this region, from a path position on, the first in
+    /// some cycle; and then leaves the region, or is at its end.
     pub(super) fn end_in_region(&mut self, packet: PacketId, place: usize, mut passes: Cycle) {
         for place in place..self.flights.get(packet).taken() {
             let channel = self.flights.get(packet).path()[place];

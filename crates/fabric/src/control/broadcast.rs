@@ -1,65 +1,76 @@
 //! # Broadcasts: one packet to a node range
 //!
-//! A broadcast is a tree of *parts*. The *root* part is the ascent, from the adapter to the switch where the packet turns; each
-//! other part is one link in the descent. A part has a [`Flight`] like a packet, and holds its channels; so headers,
-//! arbitration and releases work as they do for packets to one node.
+//! A broadcast is a tree of *parts*. The *root* part is the ascent, from the adapter to the switch
+//! where the packet turns; each other part is one link in the descent. A part has a [`Flight`] like
+//! a packet, and holds its channels; so headers, arbitration and releases work as they do for
+//! packets to one node.
 //!
 //! ## Setting up
 //!
-//! *Ascent.* A header below the switch where it turns waits for a channel on its one up-link ([`Trees::ascent`]), among the
-//! other headers in the output group.
+//! *Ascent.* A header below the switch where it turns waits for a channel on its one up-link
+//! ([`Trees::ascent`]), among the other headers in the output group.
 //!
-//! *Descent.* A header at the switch where the packet turns, or below, needs a channel on each of its down-links at the same
-//! time. A switch sets up one broadcast at a time. The switch begins, in the arrival cycle or in the cycle after the last
-//! set-up, with the best waiting broadcast: by priority, then by age (the earlier injection, the lower source, the earlier
-//! packet from one source). From then on no other broadcast comes before this one. The broadcast *claims* a channel on each
-//! link as they fall free, and competes with other headers by the ordinary rule; a claimed channel is taken. In the cycle of
-//! the last claim all its channels are opened.
+//! *Descent.* A header at the switch where the packet turns, or below, needs a channel on each of
+//! its down-links at the same time. A switch sets up one broadcast at a time. The switch begins, in
+//! the arrival cycle or in the cycle after the last set-up, with the best waiting broadcast: by
+//! priority, then by age (the earlier injection, the lower source, the earlier packet from one
+//! source). From then on no other broadcast comes before this one. The broadcast *claims* a channel
+//! on each link as they fall free, and competes with other headers by the ordinary rule; a claimed
+//! channel is taken. In the cycle of the last claim all its channels are opened.
 //!
-//! *Order.* Broadcasts that a switch has sent on over a link are set up at the link's end in the same order. A broadcast that
-//! overtakes another on the link, since it is older, waits at the end.
+//! *Order.* Broadcasts that a switch has sent on over a link are set up at the link's end in the
+//! same order. A broadcast that overtakes another on the link, since it is older, waits at the end.
 //!
 //! ## Moving, answering, ending
 //!
-//! A flit leaves the buffer in front of a switch when the last branch has sent it ([`crate::motion`]). Each destination answers
-//! for itself. The answers combine on the way up, which takes each switch in the descent `combine` cycles; the combined answer
-//! reaches the source when the last answer would, and is the worst one: any "no" makes it a no (hardware, public Elan3
-//! headers). The EOP goes down all branches: in `UntilAcknowledged` mode a link's channel is free one cycle, plus the delays on
-//! the links before it, after the acknowledgement. In `UntilDelivered` mode all channels are free one cycle after the last
-//! delivery, in `Wormhole` mode each `C + 1` cycles after its last branch has sent the tail.
+//! A flit leaves the buffer in front of a switch when the last branch has sent it
+//! ([`crate::motion`]). Each destination answers for itself. The answers combine on the way up,
+//! which takes each switch in the descent `combine` cycles; the combined answer reaches the source
+//! when the last answer would, and is the worst one: any "no" makes it a no (hardware, public Elan3
+//! headers). The EOP goes down all branches: in `UntilAcknowledged` mode a link's channel is free
+//! one cycle, plus the delays on the links before it, after the acknowledgement. In
+//! `UntilDelivered` mode all channels are free one cycle after the last delivery, in `Wormhole`
+//! mode each `C + 1` cycles after its last branch has sent the tail.
 //!
 //! ## Why broadcasts in one tree do not deadlock
 //!
-//! Suppose that some packets wait for ever. Each waits for others among them that hold, or have claimed, all channels on a link
-//! that it needs, or (broadcasts) that precede it at a switch. A packet that waits for an up-link waits for packets that hold
-//! an up-link on a higher level or have turned. So some packets wait in their descent; these wait only for packets in their
-//! descent. Look at the packets in their descent alone. All their waits are in the broadcast tree or lead into it: a packet to
-//! one node waits for a single down-link, and the holder waits, if it has one destination too, strictly below. So follow
-//! packets to one node down to the first broadcast: *P waits for Q* shall mean that broadcast `P` waits for broadcast `Q`
-//! directly, or through packets to one node.
+//! Suppose that some packets wait for ever. Each waits for others among them that hold, or have
+//! claimed, all channels on a link that it needs, or (broadcasts) that precede it at a switch. A
+//! packet that waits for an up-link waits for packets that hold an up-link on a higher level or
+//! have turned. So some packets wait in their descent; these wait only for packets in their
+//! descent. Look at the packets in their descent alone. All their waits are in the broadcast tree
+//! or lead into it: a packet to one node waits for a single down-link, and the holder waits, if it
+//! has one destination too, strictly below. So follow packets to one node down to the first
+//! broadcast: *P waits for Q* shall mean that broadcast `P` waits for broadcast `Q` directly, or
+//! through packets to one node.
 //!
-//! *Two broadcasts are in one order wherever they meet.* In one tree two broadcasts that meet share, in their descents, only
-//! switches at or below `v`, the lower turn, and the other broadcast comes through `v`, too. One is set up at `v` first (or has
-//! begun to be; that is final), and by the order rule it is first at every common switch. If `Q` is first, write `Q < P`.
+//! *Two broadcasts are in one order wherever they meet.* In one tree two broadcasts that meet
+//! share, in their descents, only switches at or below `v`, the lower turn, and the other broadcast
+//! comes through `v`, too. One is set up at `v` first (or has begun to be; that is final), and by
+//! the order rule it is first at every common switch. If `Q` is first, write `Q < P`.
 //!
-//! *Consequences of a wait.* Let `P` wait at `c` for `Q`. Then either (a) both meet and `Q < P`; or (b) `Q` turns strictly
-//! below `c` at a switch where `P` never comes, and has been set up, or has begun to be, where it turns. Proof: a broadcast
-//! that precedes `P` at `c` meets `P` there: (a). Else the channels on a link down from `c` are held. If `Q` holds one, `Q` has
-//! passed `c`: (a). If a packet to one node does, a chain of such packets leads to a switch `g` below `c` where `Q` has passed
-//! or holds claims. If `Q` turns at `c` or above, `Q` has passed `c` (the tree has one way to `g`): (a). If `Q` turns below
-//! `c`, it turns on the way to `g`, where it has passed or claims; `P`, still at `c`, has not been there. If `P` is to come
-//! there, (a) holds, else (b).
+//! *Consequences of a wait.* Let `P` wait at `c` for `Q`. Then either (a) both meet and `Q < P`; or
+//! (b) `Q` turns strictly below `c` at a switch where `P` never comes, and has been set up, or has
+//! begun to be, where it turns. Proof: a broadcast that precedes `P` at `c` meets `P` there: (a).
+//! Else the channels on a link down from `c` are held. If `Q` holds one, `Q` has passed `c`: (a).
+//! If a packet to one node does, a chain of such packets leads to a switch `g` below `c` where `Q`
+//! has passed or holds claims. If `Q` turns at `c` or above, `Q` has passed `c` (the tree has one
+//! way to `g`): (a). If `Q` turns below `c`, it turns on the way to `g`, where it has passed or
+//! claims; `P`, still at `c`, has not been there. If `P` is to come there, (a) holds, else (b).
 //!
-//! *No cycle.* In a shortest cycle with pairs from (a) and (b), let `V` be a broadcast with the lowest turn, `v`, between `P`
-//! before it and `N` behind it. `V` and `N` are not in case (b), since `N` would then turn lower. So `N < V`, and `N` comes
-//! through `v` first. If `V < P`, then `P` comes through `v` as well, after `V`, after `N`: `N < P`. If `P` and `V` are in case
-//! (b), `V` has begun to be set up at `v`, so that `N` has passed `v`, and all switches above it on its way. `P` is above `v`,
-//! at `c`: as before, `P` and `N` are in case (a) or (b). Either way the cycle is shorter without `V`: at last a broadcast is
-//! paired with itself, which (a) and (b) exclude.
+//! *No cycle.* In a shortest cycle with pairs from (a) and (b), let `V` be a broadcast with the
+//! lowest turn, `v`, between `P` before it and `N` behind it. `V` and `N` are not in case (b),
+//! since `N` would then turn lower. So `N < V`, and `N` comes through `v` first. If `V < P`, then
+//! `P` comes through `v` as well, after `V`, after `N`: `N < P`. If `P` and `V` are in case (b),
+//! `V` has begun to be set up at `v`, so that `N` has passed `v`, and all switches above it on its
+//! way. `P` is above `v`, at `c`: as before, `P` and `N` are in case (a) or (b). Either way the
+//! cycle is shorter without `V`: at last a broadcast is paired with itself, which (a) and (b)
+//! exclude.
 //!
-//! The order rule is needed: if two broadcasts pass a switch and its children set them up in different orders, each may hold
-//! one child's links and wait at the other. One tree is needed, too: with different roots two broadcasts that meet at the last
-//! switches are unordered. [`crate::Fabric::deadlock`] then reports which packet waits for which.
+//! The order rule is needed: if two broadcasts pass a switch and its children set them up in
+//! different orders, each may hold one child's links and wait at the other. One tree is needed,
+//! too: with different roots two broadcasts that meet at the last switches are unordered.
+//! [`crate::Fabric::deadlock`] then reports which packet waits for which.
 
 mod ending;
 mod failure;
@@ -96,13 +107,15 @@ struct Part {
     root: PacketId,
     /// Whether this is the root, or its flight in another region.
     is_root: bool,
-    /// The part from which this part branches off; `None` for the root, and for a part that has come from another region.
+    /// The part from which this part branches off; `None` for the root, and for a part that has
+    /// come from another region.
     parent: Option<PacketId>,
     /// The parts that branch off in this region.
     branches: Vec<PacketId>,
     /// Links in the ascent: the answers combine in as many switches.
     ascent: u32,
-    /// The path position where this region's channels begin: at an inbound channel, or else at the very first.
+    /// The path position where this region's channels begin: at an inbound channel, or else at the
+    /// very first.
     first: usize,
     /// Sum of the header delays between the source and the part's own links.
     before: Cycle,
@@ -111,7 +124,8 @@ struct Part {
     last_tail: Cycle,
     /// Since when the part's channels have been open; `None` while its channel is only claimed.
     opened: Option<Cycle>,
-    /// Destinations without an answer until the part, which is sunk, is drained; all below it if `None`.
+    /// Destinations without an answer until the part, which is sunk, is drained; all below it if
+    /// `None`.
     pending: Option<u32>,
 }
 
@@ -169,9 +183,11 @@ pub(super) struct Broadcasts {
     parts: BTreeMap<PacketId, Part>,
     /// The switches where a broadcast waits or is set up.
     junctions: BTreeMap<SwitchId, Junction>,
-    /// By link to a switch: the broadcasts that have been opened on the link and have not been set up at its end.
+    /// By link to a switch: the broadcasts that have been opened on the link and have not been set
+    /// up at its end.
     order: BTreeMap<LinkId, VecDeque<Key>>,
-    /// Destinations that a broadcast has reached, where circuits last until the delivery and the network has regions.
+    /// Destinations that a broadcast has reached, where circuits last until the delivery and the
+    /// network has regions.
     pub(super) reached: BTreeMap<Key, u32>,
     /// Junctions with news in this cycle.
     pub flagged: Vec<SwitchId>,
@@ -233,7 +249,8 @@ impl Broadcasts {
         self.parts.get_mut(&id).expect("it is under way")
     }
 
-    /// The root of the broadcast that a flight belongs to; the flight itself, if it is not a broadcast.
+    /// The root of the broadcast that a flight belongs to; the flight itself, if it is not a
+    /// broadcast.
     pub fn root(&self, id: PacketId) -> PacketId {
         self.parts.get(&id).map_or(id, |part| part.root)
     }
@@ -244,7 +261,8 @@ impl Broadcasts {
             .expect("the broadcast is under way")
     }
 
-    /// The broadcasts under way, by root, each with the count of destinations that its last flit has not reached.
+    /// The broadcasts under way, by root, each with the count of destinations that its last flit
+    /// has not reached.
     pub fn undelivered(&self) -> impl Iterator<Item = (PacketId, u32)> {
         self.wholes
             .iter()
@@ -284,7 +302,8 @@ impl Broadcasts {
         self.order.entry(link).or_default().push_back(broadcast);
     }
 
-    /// The switches where parts wait to descend, each with the part that is being set up, if there is one, and the others.
+    /// The switches where parts wait to descend, each with the part that is being set up, if there
+    /// is one, and the others.
     pub fn waiting(&self) -> impl Iterator<Item = (SwitchId, Option<PacketId>, &[PacketId])> {
         self.junctions.iter().map(|(&switch, junction)| {
             let part = junction.setting_up.as_ref().map(|set_up| set_up.part);
@@ -332,7 +351,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         junction.expect("just flagged").arrived.push(part);
     }
 
-    /// Begins to set up the next broadcast at a switch, if the switch is not setting one up and a waiting one is eligible.
+    /// Begins to set up the next broadcast at a switch, if the switch is not setting one up and a
+    /// waiting one is eligible.
     #[cold]
     pub(super) fn begin_set_up(&mut self, switch: SwitchId) {
         let junction = self.broadcasts.junctions.get_mut(&switch);
@@ -387,7 +407,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         });
     }
 
-    /// A branch has won a channel on its link. If it is the last branch to win one, the switch opens all branches.
+    /// A branch has won a channel on its link. If it is the last branch to win one, the switch
+    /// opens all branches.
     #[cold]
     pub(super) fn claim(&mut self, motion: &mut M, branch: PacketId, link: LinkId) {
         self.take(branch, link);
@@ -403,7 +424,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Every branch in the broadcast that a switch sets up has a channel, or is refused: the switch opens the channels.
+    /// Every branch in the broadcast that a switch sets up has a channel, or is refused: the switch
+    /// opens the channels.
     fn end_set_up(&mut self, motion: &mut M, switch: SwitchId) {
         let junction = self.broadcasts.junctions.get_mut(&switch);
         let junction = junction.expect("a broadcast is set up there");

@@ -10,13 +10,15 @@ const SLOTS: Cycle = ring::SLOTS as Cycle;
 
 const _: () = assert!(HORIZON < SLOTS, "what is foreseen has room in the ring");
 
-/// Future events. A cycle's events come out together, in no promised order: phase 0 must not depend on the order.
+/// Future events. A cycle's events come out together, in no promised order: phase 0 must not depend
+/// on the order.
 ///
-/// An event that is *foreseen* need not happen: the mover enters the cycle in which a link may have to be looked at. Scheduled
-/// events and held channels are *live*. Foreseen events are void once there are no live ones, so that the fabric comes to rest
-/// regardless.
+/// An event that is *foreseen* need not happen: the mover enters the cycle in which a link may have
+/// to be looked at. Scheduled events and held channels are *live*. Foreseen events are void once
+/// there are no live ones, so that the fabric comes to rest regardless.
 pub(super) struct Calendar<E> {
-    /// Every event in the ring is due in `from .. from + SLOTS`. Nearly all delays (hops, turnaround, circuits) are shorter.
+    /// Every event in the ring is due in `from .. from + SLOTS`. Nearly all delays (hops,
+    /// turnaround, circuits) are shorter.
     from: Cycle,
     ring: Ring<E>,
     later: BTreeMap<Cycle, Vec<E>>,
@@ -70,8 +72,8 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
-    /// Adds an event that may turn out void, between two cycles: cycle `now` is the next one. The event is void in a fabric at
-    /// rest.
+    /// Adds an event that may turn out void, between two cycles: cycle `now` is the next one. The
+    /// event is void in a fabric at rest.
     pub fn foresee_between(&mut self, at: Cycle, event: E, now: Cycle) {
         if self.live > 0 {
             // All events in earlier cycles have come out.
@@ -80,7 +82,8 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
-    /// A channel is held, or an event scheduled, from cycle `now` on: foreseen events are valid while it lives.
+    /// A channel is held, or an event scheduled, from cycle `now` on: foreseen events are valid
+    /// while it lives.
     pub fn hold(&mut self, now: Cycle) {
         if self.live == 0 {
             self.wake(now);
@@ -117,8 +120,8 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
-    /// Exchanges the events in cycle `now` for an empty list, if there are any. Events may be entered for this cycle meanwhile:
-    /// ask again.
+    /// Exchanges the events in cycle `now` for an empty list, if there are any. Events may be
+    /// entered for this cycle meanwhile: ask again.
     #[inline]
     pub fn take(&mut self, now: Cycle, list: &mut Vec<E>) -> bool {
         self.ring.take(now, list)

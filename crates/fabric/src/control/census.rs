@@ -16,14 +16,16 @@ pub struct LinkCounters {
     pub flits: u64,
     /// Acknowledgements and EOPs.
     pub tokens: u64,
-    /// Cycles in which the link was busy with flits and tokens: as many, but for a slow link, which takes several for each.
+    /// Cycles in which the link was busy with flits and tokens: as many, but for a slow link, which
+    /// takes several for each.
     pub busy: u64,
-    /// Cycles that packets waited to enter the link: from the header's arrival at the switch (or the offer, at an adapter) to
-    /// the packet's first flit on the link.
+    /// Cycles that packets waited to enter the link: from the header's arrival at the switch (or
+    /// the offer, at an adapter) to the packet's first flit on the link.
     pub waiting: u64,
-    /// Cycles that these packets have waited since their injection, at the adapter and at all switches on their way, when their
-    /// headers come in at the link's end: the waits for this link and for the links before it, but not the time before a packet
-    /// took its injection channel, which is the adapter's backlog.
+    /// Cycles that these packets have waited since their injection, at the adapter and at all
+    /// switches on their way, when their headers come in at the link's end: the waits for this link
+    /// and for the links before it, but not the time before a packet took its injection channel,
+    /// which is the adapter's backlog.
     pub delay: u64,
     /// Packets, packet headers and acknowledgements that bit errors have damaged on the link.
     pub errors: u64,

@@ -1,4 +1,5 @@
-//! The channels of all links: which are free, which packet holds each, and how long packets waited for them.
+//! The channels of all links: which are free, which packet holds each, and how long packets waited
+//! for them.
 
 use super::classes::Classes;
 use crate::PacketId;
@@ -131,7 +132,8 @@ impl<M: Motion> Channels<M> {
         self.all
     }
 
-    /// The channels of a traffic class, as bits; those in a routing class, if the routing names one.
+    /// The channels of a traffic class, as bits; those in a routing class, if the routing names
+    /// one.
     #[inline]
     pub fn of_class(&self, traffic_class: u8, class: Option<u32>) -> u32 {
         self.classes.lanes(traffic_class, class)

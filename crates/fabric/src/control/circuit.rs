@@ -39,8 +39,9 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// A tail has left a channel's buffer, or is in at the end of the link, in cycle `left`: the channel falls free one cycle
-    /// after the sender has the last credit, where there are no circuits.
+    /// A tail has left a channel's buffer, or is in at the end of the link, in cycle `left`: the
+    /// channel falls free one cycle after the sender has the last credit, where there are no
+    /// circuits.
     pub(super) fn free_behind_the_tail(&mut self, channel: ChannelId, left: Cycle) {
         if self.config.circuit.ends_with_the_tail() {
             let link = self.channels.link(channel);
@@ -131,7 +132,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         self.clock.schedule(arrives, Event::Ended(packet));
     }
 
-    /// A channel is free: the adapter or group that sends over its link has news, and the tokens that closed it are charged.
+    /// A channel is free: the adapter or group that sends over its link has news, and the tokens
+    /// that closed it are charged.
     pub(super) fn release(&mut self, motion: &mut M, channel: ChannelId) {
         let number = self.channels.link(channel);
         self.clock.let_go();
@@ -180,9 +182,9 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// A packet's last flit was sent over a channel in cycle `sent`: the present cycle or the one before. The packet has come
-    /// over a channel upstream, if it has not come from an adapter; if the link ends in a node, the flit arrives there in cycle
-    /// `arrival`.
+    /// A packet's last flit was sent over a channel in cycle `sent`: the present cycle or the one
+    /// before. The packet has come over a channel upstream, if it has not come from an adapter; if
+    /// the link ends in a node, the flit arrives there in cycle `arrival`.
     pub(super) fn tail_sent(
         &mut self,
         channel: ChannelId,
@@ -206,8 +208,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Sum of the header delays along an arrived packet's path to one node, in cycles: those for all links but the last are
-    /// known already.
+    /// Sum of the header delays along an arrived packet's path to one node, in cycles: those for
+    /// all links but the last are known already.
     pub(super) fn travel_back(&self, packet: PacketId) -> u64 {
         let flight = self.flights.get(packet);
         let last = flight.path().last().copied();

@@ -1,26 +1,31 @@
 //! # Traffic classes: separate channels
 //!
-//! Every link's channels are divided into *traffic classes* ([`Config::traffic_classes`](crate::Config::traffic_classes)): all
-//! equally large, or the first ones larger by one. Each traffic class is divided by the same rule into the classes that the
-//! routing needs ([`Wiring::classes`](crate::topology::Wiring::classes)). A packet takes channels in its traffic class from the
-//! adapter to the node, and so never waits for a channel that another traffic class's packet holds: virtual networks, or
-//! `InfiniBand`'s virtual lanes where each service level has separate lanes.
+//! Every link's channels are divided into *traffic classes*
+//! ([`Config::traffic_classes`](crate::Config::traffic_classes)): all equally large, or the first
+//! ones larger by one. Each traffic class is divided by the same rule into the classes that the
+//! routing needs ([`Wiring::classes`](crate::topology::Wiring::classes)). A packet takes channels
+//! in its traffic class from the adapter to the node, and so never waits for a channel that another
+//! traffic class's packet holds: virtual networks, or `InfiniBand`'s virtual lanes where each
+//! service level has separate lanes.
 //!
-//! *A traffic class has for itself*: its channels with their buffers; at each adapter, the queue for an injection channel, and
-//! a window of `packets_in_flight`.
+//! *A traffic class has for itself*: its channels with their buffers; at each adapter, the queue
+//! for an injection channel, and a window of `packets_in_flight`.
 //!
 //! *Traffic classes share*: the link cycles. A link serves the flits of all classes by one rule
-//! ([`Multiplexing`](crate::Multiplexing)), which looks at priorities and ages, or takes turns, and never looks at classes.
-//! Strict precedence for a class therefore means high priority for its packets. Acknowledgements are unaffected. A switch sets
-//! up broadcasts in all classes one after the other (`control::broadcast`).
+//! ([`Multiplexing`](crate::Multiplexing)), which looks at priorities and ages, or takes turns, and
+//! never looks at classes. Strict precedence for a class therefore means high priority for its
+//! packets. Acknowledgements are unaffected. A switch sets up broadcasts in all classes one after
+//! the other (`control::broadcast`).
 //!
-//! *Adaptive choices.* Where a step leaves several links, a packet takes the one with the fewest busy channels in its own
-//! class. The load that UGAL-L compares counts the packets of all classes, since these share the link.
+//! *Adaptive choices.* Where a step leaves several links, a packet takes the one with the fewest
+//! busy channels in its own class. The load that UGAL-L compares counts the packets of all classes,
+//! since these share the link.
 //!
-//! *No deadlock.* Packets wait for channels in their own traffic class only, and these are divided for the routing as if there
-//! were no others. So the channel dependency graph is the graph of one traffic class, as many times as there are traffic
-//! classes, without an edge between two copies: checking one ([`find_cycle`](crate::find_cycle)) checks all. The proof for
-//! broadcasts follows links and not channels, and holds unchanged.
+//! *No deadlock.* Packets wait for channels in their own traffic class only, and these are divided
+//! for the routing as if there were no others. So the channel dependency graph is the graph of one
+//! traffic class, as many times as there are traffic classes, without an edge between two copies:
+//! checking one ([`find_cycle`](crate::find_cycle)) checks all. The proof for broadcasts follows
+//! links and not channels, and holds unchanged.
 
 use std::ops::Range;
 
@@ -34,7 +39,8 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    /// Divides `channels` channels into traffic classes, and each traffic class into routing classes.
+    /// Divides `channels` channels into traffic classes, and each traffic class into routing
+    /// classes.
     pub fn new(channels: u32, traffic_classes: u32, classes: u32) -> Self {
         let mut lanes = Vec::new();
         for number in 0..traffic_classes {
@@ -48,7 +54,8 @@ impl Classes {
         }
     }
 
-    /// The channels of a traffic class, as bits; those of a class of the routing, if the routing names one.
+    /// The channels of a traffic class, as bits; those of a class of the routing, if the routing
+    /// names one.
     #[inline]
     pub fn lanes(&self, traffic_class: u8, class: Option<u32>) -> u32 {
         let class = class.map_or(0, |class| 1 + class as usize);
@@ -74,8 +81,8 @@ mod tests {
     use super::Classes;
     use crate::config::MAX_CHANNELS;
 
-    /// Each channel belongs to one traffic class and, within it, to one routing class; the first parts of a whole may have one
-    /// channel more, and no part is empty.
+    /// Each channel belongs to one traffic class and, within it, to one routing class; the first
+    /// parts of a whole may have one channel more, and no part is empty.
     #[test]
     fn classes_part_the_channels() {
         let is_fair = |parts: &[u32], whole: u32| {

@@ -108,7 +108,8 @@ impl Clock {
         std::mem::take(&mut self.batches)
     }
 
-    /// Exchanges the cycle's events for an empty list, if there are any; ask again, since events may be entered meanwhile.
+    /// Exchanges the cycle's events for an empty list, if there are any; ask again, since events
+    /// may be entered meanwhile.
     #[inline]
     pub fn take(&mut self, list: &mut Vec<Event>) -> bool {
         self.calendar.take(self.now, list)

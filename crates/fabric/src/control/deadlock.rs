@@ -1,10 +1,12 @@
 //! # Deadlock: cycles of waits
 //!
-//! A packet under way *waits* where its header waits (each of its headers, if it is a broadcast): for a channel on one link, or
-//! on any among several links; or for its turn, if a switch sets up another broadcast first. A packet can go on if all its
-//! waits can end. A wait can end if it is for a free channel, or if a packet that holds such a channel, or goes first, can go
-//! on. A packet without a wait can go on: its flits move, or its destination will answer. The remaining packets can never go
-//! on. Each wait that cannot end is for others among these packets, so that there is a cycle. A shortest cycle is reported.
+//! A packet under way *waits* where its header waits (each of its headers, if it is a broadcast):
+//! for a channel on one link, or on any among several links; or for its turn, if a switch sets up
+//! another broadcast first. A packet can go on if all its waits can end. A wait can end if it is
+//! for a free channel, or if a packet that holds such a channel, or goes first, can go on. A packet
+//! without a wait can go on: its flits move, or its destination will answer. The remaining packets
+//! can never go on. Each wait that cannot end is for others among these packets, so that there is a
+//! cycle. A shortest cycle is reported.
 
 use super::Control;
 use super::packet::ANY_LINK;
@@ -74,7 +76,8 @@ pub struct PacketWait {
     pub packet: PacketName,
     /// The switch where its header waits.
     pub switch: SwitchId,
-    /// The channel that the packet waits for, among others or alone; `None` if the packet waits for its turn.
+    /// The channel that the packet waits for, among others or alone; `None` if the packet waits for
+    /// its turn.
     pub channel: Option<HeldChannel>,
     /// The packet that holds the channel or precedes it.
     pub holder: PacketName,
@@ -126,14 +129,16 @@ pub(super) type Key = (Place, u32);
 /// The packet that waits, where, for which channel, and the packet that holds the channel.
 type Step = (Key, SwitchId, Option<HeldChannel>, Key);
 
-/// A wait, and the packets that it is for, each with the channel that it holds; one must go on for the wait to end.
+/// A wait, and the packets that it is for, each with the channel that it holds; one must go on for
+/// the wait to end.
 struct Edge {
     switch: SwitchId,
     wanted: Resource,
     holders: Vec<(Option<HeldChannel>, Key)>,
 }
 
-/// The packets that can never go on, if there are any, in a network with these control planes for its regions.
+/// The packets that can never go on, if there are any, in a network with these control planes for
+/// its regions.
 pub(crate) fn deadlock<R: CompiledRouting + ?Sized, M: Motion>(
     regions: &[&Control<R, M>],
 ) -> Option<Deadlock> {
@@ -246,7 +251,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
         for (switch, setting_up, arrived) in self.broadcasts.waiting() {
             for &part in arrived {
-                // A broadcast goes first that was sent over the same link first, or that is being set up now.
+                // A broadcast goes first that was sent over the same link first, or that is being
+                // set up now.
                 let first = self.broadcasts.first_of(self.last_link(part));
                 let own = self.key(part);
                 let set_up = setting_up.map(|part| self.key(part));
@@ -268,8 +274,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         waits
     }
 
-    /// The packets that hold some channels on links; empty if one channel is free or waits only for an EOP. `lanes` are the
-    /// channels on each link that the packet may take, as bits.
+    /// The packets that hold some channels on links; empty if one channel is free or waits only for
+    /// an EOP. `lanes` are the channels on each link that the packet may take, as bits.
     fn holders_of(&self, links: &[LinkId], lanes: u32) -> Vec<(Option<HeldChannel>, Key)> {
         let mut holders = Vec::new();
         let channels = links.iter().flat_map(|&link| self.channels.of(link));

@@ -4,8 +4,8 @@ use crate::PacketId;
 use crate::motion;
 use crate::{ChannelId, LinkId, Place, SwitchId};
 
-/// A control-plane event, or an event that the mover has foreseen. All are in one enumeration, since to choose first between
-/// the two kinds and then among the mover's events takes 3% longer.
+/// A control-plane event, or an event that the mover has foreseen. All are in one enumeration,
+/// since to choose first between the two kinds and then among the mover's events takes 3% longer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     /// The packet's last flit reaches its destination.

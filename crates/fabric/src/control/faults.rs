@@ -1,65 +1,79 @@
 //! # Faults: cables that die, bits that arrive wrong
 //!
-//! A fault changes the control plane's decisions and the adapters' notices. Flit motion stays as it is, with one more
-//! operation: a worm may be *sunk* ([`Motion::sink`](crate::motion::Motion::sink)), so that its flits are discarded as they
-//! come in. A switch that dies is all its cables, an adapter its one cable: the caller cuts them. Behaviour that the papers and
-//! the public headers do not describe is assumed; this essay marks it.
+//! A fault changes the control plane's decisions and the adapters' notices. Flit motion stays as it
+//! is, with one more operation: a worm may be *sunk*
+//! ([`Motion::sink`](crate::motion::Motion::sink)), so that its flits are discarded as they come
+//! in. A switch that dies is all its cables, an adapter its one cable: the caller cuts them.
+//! Behaviour that the papers and the public headers do not describe is assumed; this essay marks
+//! it.
 //!
 //! ## Bit errors
 //!
-//! A bit that crosses a link with bit error rate `r` arrives wrong with probability `r`, so that at least one among `b` bits is
-//! wrong with probability `1 - (1 - r)^b`. The outcome is a hash over seed, link, source, packet number and packet part: event
-//! order does not matter, and a packet that is sent again, with a new number, has new luck. The hardware checks a CRC over the
-//! route at each switch, and one over each transaction at the destination (public Elan3 headers).
+//! A bit that crosses a link with bit error rate `r` arrives wrong with probability `r`, so that at
+//! least one among `b` bits is wrong with probability `1 - (1 - r)^b`. The outcome is a hash over
+//! seed, link, source, packet number and packet part: event order does not matter, and a packet
+//! that is sent again, with a new number, has new luck. The hardware checks a CRC over the route at
+//! each switch, and one over each transaction at the destination (public Elan3 headers).
 //!
-//! * *Header wrong* (`header_bits`, at the header's arrival at a switch): the switch sinks the worm. When the tail is in, the
-//!   switch answers `Ack::Corrupted` along the path so far (assumed).
-//! * *Body wrong* (the other bits, on all links along the path; on the last link all bits): the destination receives
-//!   `Notice::Damaged` in place of `Notice::Delivered`, and answers `Ack::Corrupted`.
-//! * *Acknowledgement wrong* (`token_bits`, on all links back): the source has no notice until the `timeout`, counted from the
-//!   injection, and then `Ack::TimedOut`. The destination may have accepted the packet.
+//! * *Header wrong* (`header_bits`, at the header's arrival at a switch): the switch sinks the
+//!   worm. When the tail is in, the switch answers `Ack::Corrupted` along the path so far
+//!   (assumed).
+//! * *Body wrong* (the other bits, on all links along the path; on the last link all bits): the
+//!   destination receives `Notice::Damaged` in place of `Notice::Delivered`, and answers
+//!   `Ack::Corrupted`.
+//! * *Acknowledgement wrong* (`token_bits`, on all links back): the source has no notice until the
+//!   `timeout`, counted from the injection, and then `Ack::TimedOut`. The destination may have
+//!   accepted the packet.
 //! * *EOPs* are assumed to be protected by the link code (petrini2003 s2.2): simplified.
 //!
 //! ## Dead cables
 //!
-//! A cable that dies in cycle `c` is dead before any event in `c`: flits and answers that would come in at an end in `c` or
-//! later are lost.
+//! A cable that dies in cycle `c` is dead before any event in `c`: flits and answers that would
+//! come in at an end in `c` or later are lost.
 //!
-//! *Grants.* A dead cable has no free channels. Channels that fall free meanwhile are kept for the repair. Adaptive ascent
-//! therefore avoids the cable immediately. A header that has only dead links to go on by, now or since it waits, is *refused*:
-//! the switch sinks the worm, and answers `Ack::Unreachable` when the tail is in (assumed). An adapter with a dead cable
-//! refuses the packet itself: the packet never enters, and is answered in the next cycle.
+//! *Grants.* A dead cable has no free channels. Channels that fall free meanwhile are kept for the
+//! repair. Adaptive ascent therefore avoids the cable immediately. A header that has only dead
+//! links to go on by, now or since it waits, is *refused*: the switch sinks the worm, and answers
+//! `Ack::Unreachable` when the tail is in (assumed). An adapter with a dead cable refuses the
+//! packet itself: the packet never enters, and is answered in the next cycle.
 //!
-//! *Headers.* A header on its way over the cable is lost. The worm is sunk at the far end when the header would have arrived.
+//! *Headers.* A header on its way over the cable is lost. The worm is sunk at the far end when the
+//! header would have arrived.
 //!
-//! *Packets that are crossing* go on as garbage: the far end fills in the flits that do not come. So the motion stays as it is.
-//! At the end there is no notice. One cycle later the channels beyond the dead cable are free, by the EOP that reports an
-//! error, which the switch behind the break inserts (assumed; public headers have such an EOP). The source receives
-//! `Ack::TimedOut` at its timeout, or when the worm has ended if that is later; its EOP then frees the channels up to the
+//! *Packets that are crossing* go on as garbage: the far end fills in the flits that do not come.
+//! So the motion stays as it is. At the end there is no notice. One cycle later the channels beyond
+//! the dead cable are free, by the EOP that reports an error, which the switch behind the break
+//! inserts (assumed; public headers have such an EOP). The source receives `Ack::TimedOut` at its
+//! timeout, or when the worm has ended if that is later; its EOP then frees the channels up to the
 //! break.
 //!
-//! *Packets that have crossed* arrive. An answer is lost if any cable on its way that it has yet to pass is dead between its
-//! departure and its passage (simplified: also if the cable is repaired before the answer comes to it). The source receives
-//! `Ack::TimedOut`; the channels beyond the break are free one cycle after the answer would have been back, and a destination
-//! that waits for the EOP receives a bad one. Switch answers are lost in the same ways.
+//! *Packets that have crossed* arrive. An answer is lost if any cable on its way that it has yet to
+//! pass is dead between its departure and its passage (simplified: also if the cable is repaired
+//! before the answer comes to it). The source receives `Ack::TimedOut`; the channels beyond the
+//! break are free one cycle after the answer would have been back, and a destination that waits for
+//! the EOP receives a bad one. Switch answers are lost in the same ways.
 //!
-//! A timeout strikes only packets that can never end otherwise: a packet that merely waits is not given up, and an answer that
-//! comes after the timeout counts (simplified). An EOP that has started has passed, even if its cables die (simplified). In the
-//! circuit modes without acknowledgement the channels are free as always, a sunk worm's last channel as if the switch were the
-//! destination.
+//! A timeout strikes only packets that can never end otherwise: a packet that merely waits is not
+//! given up, and an answer that comes after the timeout counts (simplified). An EOP that has
+//! started has passed, even if its cables die (simplified). In the circuit modes without
+//! acknowledgement the channels are free as always, a sunk worm's last channel as if the switch
+//! were the destination.
 //!
 //! ## Broadcasts
 //!
-//! A switch that sinks a part of a broadcast, or has no living link for a branch, answers for all destinations below, in the
-//! time that these would need from there. A branch leads into the void if its cable dies between the claim of its channel and
-//! the opening. A broadcast is *all or nothing*: if any cable in it is dead at any time from the opening of its channel there
-//! until the combined answer is back, or an answer comes wrong over a link, the source receives `Ack::TimedOut`, and the EOP is
-//! bad everywhere. All channels stay until then (simplified: also those beyond a dead cable).
+//! A switch that sinks a part of a broadcast, or has no living link for a branch, answers for all
+//! destinations below, in the time that these would need from there. A branch leads into the void
+//! if its cable dies between the claim of its channel and the opening. A broadcast is *all or
+//! nothing*: if any cable in it is dead at any time from the opening of its channel there until the
+//! combined answer is back, or an answer comes wrong over a link, the source receives
+//! `Ack::TimedOut`, and the EOP is bad everywhere. All channels stay until then (simplified: also
+//! those beyond a dead cable).
 //!
 //! ## Known tables
 //!
-//! The routing tables of the sources list the cables that were dead at the last [`Network::learn`](crate::Network::learn). A
-//! packet is routed as always if, by these tables, all its ways are alive. For others see `tables`.
+//! The routing tables of the sources list the cables that were dead at the last
+//! [`Network::learn`](crate::Network::learn). A packet is routed as always if, by these tables, all
+//! its ways are alive. For others see `tables`.
 
 mod cables;
 mod endings;
@@ -137,8 +151,8 @@ pub(super) struct Faults {
     known: DeadLinks,
     /// Whether a cable has died or has been repaired since the sources learned.
     news: bool,
-    /// Whether any cable has died so far, or has bit errors. Until then the machine behaves as without faults; only worm
-    /// observations are noted.
+    /// Whether any cable has died so far, or has bit errors. Until then the machine behaves as
+    /// without faults; only worm observations are noted.
     troubled: bool,
     /// Channels with worms to be sunk in this cycle, since the header is wrong or lost.
     sinking: Vec<ChannelId>,
@@ -236,8 +250,8 @@ impl Faults {
         // 53 bits: as many as a double holds.
         let drawn = (mixed(mixed(self.mixed_seed ^ place) ^ packet) >> 11) as f64;
         let certain = (1_u64 << 53) as f64;
-        // Nearly all draws are above the sum of the probabilities of all bits. The margin is far above the sum's rounding
-        // error.
+        // Nearly all draws are above the sum of the probabilities of all bits. The margin is far
+        // above the sum's rounding error.
         let most = rate * bits as f64 * (1.0 + 1e-9);
         drawn < most * certain && drawn < wrong(rate, bits) * certain
     }
@@ -248,7 +262,8 @@ impl Faults {
     }
 }
 
-/// The probability that at least one bit is wrong. By squaring: the same on every computer, and exact where it is small.
+/// The probability that at least one bit is wrong. By squaring: the same on every computer, and
+/// exact where it is small.
 fn wrong(rate: f64, bits: u64) -> f64 {
     let both = |a: f64, b: f64| a + b - a * b;
     let (mut sum, mut power, mut rest) = (0.0, rate, bits);

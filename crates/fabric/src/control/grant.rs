@@ -56,7 +56,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
             return self.broadcast_header(channel, packet);
         };
         if R::CHOOSES && flight.path().len() == 1 && self.routing.settles() {
-            // The loads count once all events in the cycle have happened; the groups are fetched meanwhile.
+            // The loads count once all events in the cycle have happened; the groups are fetched
+            // meanwhile.
             if self.is_far {
                 self.look_at_choices(channel);
             }
@@ -88,7 +89,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Settles the ways for headers that have come to their first switch in this cycle. They join their groups.
+    /// Settles the ways for headers that have come to their first switch in this cycle. They join
+    /// their groups.
     pub(super) fn settle_all(&mut self) {
         if self.is_far {
             self.look_at_loads();
@@ -136,8 +138,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         (flight.header(destination, link, switch), hop)
     }
 
-    /// Packets that hold a channel in a group, or have waited for one since before this cycle: events within the cycle, in any
-    /// order, make no difference.
+    /// Packets that hold a channel in a group, or have waited for one since before this cycle:
+    /// events within the cycle, in any order, make no difference.
     fn load(&self, number: GroupId) -> u32 {
         let (outputs, ..) = self.crossbar.outputs(number);
         let busy = |&link: &LinkId| self.config.channels - self.channels.free(link).count_ones();
@@ -159,7 +161,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         self.crossbar.flag(number);
     }
 
-    /// The winner among the headers that wait in a group, but for those that must take a link without a free channel.
+    /// The winner among the headers that wait in a group, but for those that must take a link
+    /// without a free channel.
     fn winner(&self, number: GroupId) -> Option<PendingHeader> {
         let group = &self.crossbar.groups[number];
         let first = self.header_of(number, group.waiting?);
@@ -185,8 +188,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         )
     }
 
-    /// A waiting header, unless no channel in its class, or on the link that it must take, is free; and the group's next
-    /// header.
+    /// A waiting header, unless no channel in its class, or on the link that it must take, is free;
+    /// and the group's next header.
     #[inline]
     fn header_of(
         &self,

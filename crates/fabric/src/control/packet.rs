@@ -1,4 +1,5 @@
-//! Packets: an adapter's order, the control plane's state for a packet under way, and the final record.
+//! Packets: an adapter's order, the control plane's state for a packet under way, and the final
+//! record.
 
 use crate::Cycle;
 use crate::id::PacketId;
@@ -18,9 +19,9 @@ pub enum Priority {
     High,
 }
 
-/// The answer that the destination sends back along the circuit (petrini2003 s2.2.1; public Elan3 headers), or the source's
-/// substitute after a fault (`control::faults`). For a broadcast the greatest answer counts; the order among answers other than
-/// `Accepted` is not published.
+/// The answer that the destination sends back along the circuit (petrini2003 s2.2.1; public Elan3
+/// headers), or the source's substitute after a fault (`control::faults`). For a broadcast the
+/// greatest answer counts; the order among answers other than `Accepted` is not published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ack {
     /// All transactions were executed.
@@ -31,11 +32,13 @@ pub enum Ack {
     TestFailed,
     /// A transaction cannot be executed: a retry is useless.
     Error,
-    /// A CRC is wrong: a switch has discarded the packet, or the destination has received it without storing it.
+    /// A CRC is wrong: a switch has discarded the packet, or the destination has received it
+    /// without storing it.
     Corrupted,
     /// No living link leads on: a switch, or the adapter itself, has refused the packet.
     Unreachable,
-    /// No answer has come within the output timeout. Whether the destination has accepted the packet is not known.
+    /// No answer has come within the output timeout. Whether the destination has accepted the
+    /// packet is not known.
     TimedOut,
 }
 
@@ -46,15 +49,16 @@ pub struct PacketSpec {
     pub source: Place,
     /// The adapter that receives the packet, or the adapters that do; the sender may be among them.
     pub destination: Destination,
-    /// Length in flits, header and all overhead included; `1..=MAX_FLITS`, and no more than a buffer where packets cut through.
+    /// Length in flits, header and all overhead included; `1..=MAX_FLITS`, and no more than a
+    /// buffer where packets cut through.
     pub flits: u32,
     /// Priority level.
     pub priority: Priority,
     /// The traffic class, which determines the packet's channels: below
     /// [`Config::traffic_classes`](crate::Config::traffic_classes).
     pub traffic_class: u8,
-    /// Whether the destinations are notified when the EOP arrives ([`Notice::Ended`]), which commits or aborts the packet's
-    /// request.
+    /// Whether the destinations are notified when the EOP arrives ([`Notice::Ended`]), which
+    /// commits or aborts the packet's request.
     pub awaits_end: bool,
     /// The adapter's own name for the packet, handed back in every [`Notice`].
     pub token: u64,
@@ -65,19 +69,22 @@ pub struct PacketSpec {
 pub enum Notice {
     /// The packet has taken an injection channel: its place in the adapter's queue is free.
     Injected(PacketSpec),
-    /// The last flit has reached this destination, which must answer with [`crate::Network::acknowledge`].
+    /// The last flit has reached this destination, which must answer with
+    /// [`crate::Network::acknowledge`].
     Delivered(PacketId, Place, PacketSpec),
-    /// The last flit has reached this destination, and a transaction's CRC is wrong. The destination must not store the packet,
-    /// and must answer [`Ack::Corrupted`] with [`crate::Network::acknowledge`].
+    /// The last flit has reached this destination, and a transaction's CRC is wrong. The
+    /// destination must not store the packet, and must answer [`Ack::Corrupted`] with
+    /// [`crate::Network::acknowledge`].
     Damaged(PacketId, Place, PacketSpec),
     /// The acknowledgement (combined, for a broadcast) has reached the source; the packet is done.
     Acknowledged(PacketRecord, PacketSpec),
-    /// The EOP has reached a destination, if the packet asked for this notice: one cycle and the path's header delays after the
-    /// acknowledgement has reached the source.
+    /// The EOP has reached a destination, if the packet asked for this notice: one cycle and the
+    /// path's header delays after the acknowledgement has reached the source.
     Ended {
         /// The destination.
         node: Place,
-        /// Whether the (combined) answer was [`Ack::Accepted`]: the adapter commits the packet's request, or else aborts it.
+        /// Whether the (combined) answer was [`Ack::Accepted`]: the adapter commits the packet's
+        /// request, or else aborts it.
         good: bool,
         /// How many packets the source had injected before.
         sequence: u32,
@@ -87,8 +94,9 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// Order among a cycle's notices: by adapter concerned, then kind, then packet; independent of event order. Packets that an
-    /// adapter injects in the same cycle keep their order; a node has one delivery in a cycle.
+    /// Order among a cycle's notices: by adapter concerned, then kind, then packet; independent of
+    /// event order. Packets that an adapter injects in the same cycle keep their order; a node has
+    /// one delivery in a cycle.
     fn rank(&self) -> u128 {
         let (adapter, kind, source, sequence) = match *self {
             Notice::Delivered(_, node, _) | Notice::Damaged(_, node, _) => (node, 0, None, 0),
@@ -126,24 +134,26 @@ pub(crate) fn sort(notices: &mut [Notice]) {
 pub struct PacketRecord {
     /// How many packets the source had injected before.
     pub sequence: u32,
-    /// Links on the packet's path; on each path, if it is a broadcast. If the packet was refused on its way: the links up to
-    /// there.
+    /// Links on the packet's path; on each path, if it is a broadcast. If the packet was refused on
+    /// its way: the links up to there.
     pub links: u32,
     /// The cycle in which the packet was handed to the fabric.
     pub offered: Cycle,
     /// The cycle in which the packet took its injection channel.
     pub injected: Cycle,
-    /// The cycle in which its last flit reached the destination; the last destination, if it is a broadcast. 0 if it has not
-    /// reached all destinations.
+    /// The cycle in which its last flit reached the destination; the last destination, if it is a
+    /// broadcast. 0 if it has not reached all destinations.
     pub delivered: Cycle,
-    /// The cycle in which the acknowledgement reached the source, or the source gave up waiting for it.
+    /// The cycle in which the acknowledgement reached the source, or the source gave up waiting for
+    /// it.
     pub acknowledged: Cycle,
     /// The destination's answer; the worst answer, if the packet is a broadcast.
     pub ack: Ack,
 }
 
-/// The control plane's record for a packet under way, or for a part of a broadcast ([`super::broadcast`]): its state, and the
-/// channels that it has taken. The path comes last: mostly only its begin is used ([`Flights::fetch`]).
+/// The control plane's record for a packet under way, or for a part of a broadcast
+/// ([`super::broadcast`]): its state, and the channels that it has taken. The path comes last:
+/// mostly only its begin is used ([`Flights::fetch`]).
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Flight<P> {
@@ -159,24 +169,27 @@ pub(super) struct State {
     pub injected: Cycle,
     /// Since when the header has waited to enter its next link.
     pub ready: Cycle,
-    /// Since when the header would have waited without any wait since its injection: the packet's earlier waits sum to
-    /// `ready - undelayed`, except for the first link, where the wait begins with the offer.
+    /// Since when the header would have waited without any wait since its injection: the packet's
+    /// earlier waits sum to `ready - undelayed`, except for the first link, where the wait begins
+    /// with the offer.
     pub undelayed: Cycle,
     /// When the packet was handed to the fabric.
     pub offered: Cycle,
     /// When the last flit reached the destination; 0 until then.
     pub delivered: Cycle,
     pub sequence: u32,
-    /// The result of [`Routing::plan`](crate::topology::Routing::plan): in a tree the level of the switch where the path turns;
-    /// 0 for a part of a broadcast that has turned.
+    /// The result of [`Routing::plan`](crate::topology::Routing::plan): in a tree the level of the
+    /// switch where the path turns; 0 for a part of a broadcast that has turned.
     pub plan: u32,
     /// While the header waits at a switch: the next header that waits in the same group.
     pub next: Option<PacketId>,
-    /// While the header waits at a switch: the link that it must take, or [`ANY_LINK`] in the group.
+    /// While the header waits at a switch: the link that it must take, or [`ANY_LINK`] in the
+    /// group.
     pub only: LinkId,
     /// While the header waits at a switch: the channels on a link that it may take, as bits.
     pub lanes: u32,
-    /// While the header waits at a switch: number of the input channel, among all input channels of the switch.
+    /// While the header waits at a switch: number of the input channel, among all input channels of
+    /// the switch.
     pub input: u16,
     /// How many channels the packet has taken.
     taken: u8,
@@ -232,7 +245,8 @@ impl State {
         }
     }
 
-    /// The flight of the broadcast part that leaves the switch at this part's end by `link`, which is still to be claimed.
+    /// The flight of the broadcast part that leaves the switch at this part's end by `link`, which
+    /// is still to be claimed.
     pub fn branch(&self, link: LinkId) -> Self {
         State {
             plan: 0,
@@ -245,13 +259,14 @@ impl State {
         }
     }
 
-    /// Rank among a link's worms: the smaller goes first. The rank is the earlier injection, then the smaller source, then the
-    /// earlier packet from one source.
+    /// Rank among a link's worms: the smaller goes first. The rank is the earlier injection, then
+    /// the smaller source, then the earlier packet from one source.
     pub fn rank(&self) -> (Cycle, Place, u32) {
         (self.injected, self.spec.source, self.sequence)
     }
 
-    /// The routing's view of the header that has come over a link to a switch, if the packet goes to one node.
+    /// The routing's view of the header that has come over a link to a switch, if the packet goes
+    /// to one node.
     #[inline]
     pub fn header(&self, destination: Place, input: LinkId, at: SwitchId) -> Header {
         Header {
@@ -264,7 +279,8 @@ impl State {
         }
     }
 
-    /// The header has come to a switch over a link with some delay, and waits there from now on, at an input channel.
+    /// The header has come to a switch over a link with some delay, and waits there from now on, at
+    /// an input channel.
     #[inline]
     pub fn come_to(&mut self, now: Cycle, delay: Cycle, input: u32) {
         self.ready = now;
@@ -326,8 +342,9 @@ impl<P> DerefMut for Flight<P> {
 /// No link in particular.
 pub(super) const ANY_LINK: LinkId = LinkId::new(u32::MAX);
 
-/// Flight storage with re-used numbers. A new packet takes an old one's record, and the old path stays in memory as it is:
-/// there is room for many links, and writing it would take longer than all the rest.
+/// Flight storage with re-used numbers. A new packet takes an old one's record, and the old path
+/// stays in memory as it is: there is room for many links, and writing it would take longer than
+/// all the rest.
 pub(super) struct Flights<P> {
     flights: Vec<Flight<P>>,
     unused: Vec<PacketId>,
@@ -388,8 +405,8 @@ impl<P: Path> Flights<P> {
         flight.lives.then_some(flight)
     }
 
-    /// Prefetches a packet's record, with as much of the path as the longest path in a tree takes: there is room for longer
-    /// ones, which are rare.
+    /// Prefetches a packet's record, with as much of the path as the longest path in a tree takes:
+    /// there is room for longer ones, which are rare.
     #[inline]
     pub fn fetch(&self, packet: PacketId) {
         let path = size_of::<<Climb as CompiledRouting>::Path>();

@@ -1,8 +1,8 @@
 //! # Packets that wait at their adapters
 //!
-//! The packets of all adapters are in one store, and a queue is a list in it, first in, first out. The next packet takes a free
-//! place: at any time the store is as large as the maximum that waited together, and where few wait it stays near the
-//! processor, regardless of the adapter count.
+//! The packets of all adapters are in one store, and a queue is a list in it, first in, first out.
+//! The next packet takes a free place: at any time the store is as large as the maximum that waited
+//! together, and where few wait it stays near the processor, regardless of the adapter count.
 
 use super::census::PacketCensus;
 use super::packet::PacketSpec;
@@ -20,8 +20,8 @@ pub(super) struct Offer {
     pub at: Cycle,
 }
 
-/// The packets that wait at all adapters, each with the place of the packet behind it in its list. A last packet's place is not
-/// valid.
+/// The packets that wait at all adapters, each with the place of the packet behind it in its list.
+/// A last packet's place is not valid.
 #[derive(Default)]
 struct Offers(Slab<(Offer, u32)>);
 
@@ -82,7 +82,8 @@ impl Queues {
         self.classes[queue].first(&self.offers)
     }
 
-    /// A queue's next packet leaves it, and is under way for its adapter. Returns it with its number there.
+    /// A queue's next packet leaves it, and is under way for its adapter. Returns it with its
+    /// number there.
     #[inline]
     pub fn begin(&mut self, queue: QueueId, node: Place) -> Option<(Offer, u32)> {
         let queue = &mut self.classes[queue];

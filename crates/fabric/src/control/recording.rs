@@ -1,12 +1,14 @@
 //! A recording: channel holds and waits over time.
 //!
-//! A link's counters give total waits; a recording shows the packets themselves, for pictures of a few microseconds in a small
-//! network. A recording is kept only on request, and does not change the simulation.
+//! A link's counters give total waits; a recording shows the packets themselves, for pictures of a
+//! few microseconds in a small network. A recording is kept only on request, and does not change
+//! the simulation.
 //!
-//! A [`Hold`] begins when a header starts to wait for a link (at an adapter: when the packet is offered), and ends when the
-//! channel is free again. With circuits, the time from the last flit to the end of the hold is the circuit's cost: the channel
-//! is idle, and no other packet may have it. Holds that end before the recording begins are dropped, so that a recording may be
-//! requested at the start of a run and show a moment long after it, with all circuits that were open then.
+//! A [`Hold`] begins when a header starts to wait for a link (at an adapter: when the packet is
+//! offered), and ends when the channel is free again. With circuits, the time from the last flit to
+//! the end of the hold is the circuit's cost: the channel is idle, and no other packet may have it.
+//! Holds that end before the recording begins are dropped, so that a recording may be requested at
+//! the start of a run and show a moment long after it, with all circuits that were open then.
 
 use super::Control;
 use super::packet::Flight;
@@ -16,7 +18,8 @@ use crate::topology::{CompiledRouting, Destination, Path};
 use crate::{ChannelId, Cycle, LinkId, Place};
 use std::collections::BTreeMap;
 
-/// One channel on the way of a packet: when the packet waited for it, had it and gave it back. All times in cycles.
+/// One channel on the way of a packet: when the packet waited for it, had it and gave it back. All
+/// times in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold {
     /// The adapter that sent the packet.
@@ -27,7 +30,8 @@ pub struct Hold {
     pub destination: Destination,
     /// The packet's length in flits.
     pub flits: u32,
-    /// The place of the channel on the packet's way, from 0 at the adapter; for a broadcast part, on this part's way.
+    /// The place of the channel on the packet's way, from 0 at the adapter; for a broadcast part,
+    /// on this part's way.
     pub hop: u32,
     /// The link. While the header waits for any of several links, this is the first one.
     pub link: LinkId,
@@ -39,13 +43,13 @@ pub struct Hold {
     pub opened: Option<Cycle>,
     /// When the first flit was sent over the channel.
     pub head: Option<Cycle>,
-    /// When the last flit was sent over the channel. The worm mover computes it only for a way's last link, unless the circuit
-    /// needs it; the flit mover has it for all links.
+    /// When the last flit was sent over the channel. The worm mover computes it only for a way's
+    /// last link, unless the circuit needs it; the flit mover has it for all links.
     pub tail: Option<Cycle>,
     /// From when on the channel was free again.
     pub closed: Option<Cycle>,
-    /// When the last flit had reached the destination, if the packet got so far; for a broadcast, the last destination that it
-    /// has reached.
+    /// When the last flit had reached the destination, if the packet got so far; for a broadcast,
+    /// the last destination that it has reached.
     pub delivered: Option<Cycle>,
     /// When the acknowledgement had reached the source, if it did.
     pub acknowledged: Option<Cycle>,

@@ -1,7 +1,7 @@
 //! Events by cycle, for the near future: a ring of lists.
 //!
-//! In a large network, a finished list is used again for the next cycle that needs a long list: the memory in use is at any
-//! time proportional to the waiting events, and stays near the processor.
+//! In a large network, a finished list is used again for the next cycle that needs a long list: the
+//! memory in use is at any time proportional to the waiting events, and stays near the processor.
 
 use crate::Cycle;
 
@@ -13,7 +13,8 @@ const WORDS: usize = SLOTS / 64;
 /// A list with room for more events than this is kept for the next cycle that needs a long list.
 const SHORT: usize = 16;
 
-/// Future events. A cycle's events come out in their entry order; phase 0 must not depend on this order.
+/// Future events. A cycle's events come out in their entry order; phase 0 must not depend on this
+/// order.
 pub(super) struct Ring<E> {
     slots: Box<[Vec<E>; SLOTS]>,
     /// Finished long lists.

@@ -1,10 +1,11 @@
 //! A tally: link traffic by packet group.
 //!
-//! A link's counters add up all packets. A tally divides them by a number from the packet's token, which the adapters choose:
-//! the jobs that share a link, for example. It is kept only on request, and does not change the simulation.
+//! A link's counters add up all packets. A tally divides them by a number from the packet's token,
+//! which the adapters choose: the jobs that share a link, for example. It is kept only on request,
+//! and does not change the simulation.
 //!
-//! A packet counts, with all its flits, on each link where it gets a channel. So the sums over the groups equal the packets and
-//! flits in the link's counters once all packets have passed.
+//! A packet counts, with all its flits, on each link where it gets a channel. So the sums over the
+//! groups equal the packets and flits in the link's counters once all packets have passed.
 
 use super::Control;
 use crate::motion::Motion;

@@ -37,8 +37,8 @@ fn machines() -> Vec<Topology> {
     ]
 }
 
-/// An adapter and its switch are in one region, every region has adapters, and both directions of a cable lie between the same
-/// regions. No region has more than twice the mean link count.
+/// An adapter and its switch are in one region, every region has adapters, and both directions of a
+/// cable lie between the same regions. No region has more than twice the mean link count.
 #[test]
 fn regions_are_whole_and_balanced() {
     for topology in machines() {

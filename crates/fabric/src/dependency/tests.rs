@@ -1,4 +1,5 @@
-//! The classes in dragonflies and HyperX networks are needed: without them, the same ways have cycles.
+//! The classes in dragonflies and HyperX networks are needed: without them, the same ways have
+//! cycles.
 
 use super::{
     ChannelClass, Edge, Follower, Header, Place, Routing, SwitchId, cycle_of, shortest_cycle,
@@ -73,8 +74,8 @@ fn classes_break_the_cycles() {
     }
 }
 
-/// A graph lists the holds and waits of its packets: all of them and, over all graphs, little else. A ring closes no cycle, as
-/// no packet goes round the switch that is farthest from the root.
+/// A graph lists the holds and waits of its packets: all of them and, over all graphs, little else.
+/// A ring closes no cycle, as no packet goes round the switch that is farthest from the root.
 #[test]
 fn graphs_list_their_dependencies() {
     let (mut listed, mut met) = (0, 0);
@@ -92,8 +93,8 @@ fn graphs_list_their_dependencies() {
     assert!(met * 10 > listed * 9, "{met} of {listed}");
 }
 
-/// Given tables list exactly the holds and waits of their packets. Round a ring in one direction packets wait in a circle,
-/// unless each link between switches has its own class.
+/// Given tables list exactly the holds and waits of their packets. Round a ring in one direction
+/// packets wait in a circle, unless each link between switches has its own class.
 #[test]
 fn given_tables_list_their_dependencies() {
     for (switches, classes, by_node) in [(5, 1, false), (5, 3, false), (5, 4, true), (9, 8, true)] {
@@ -125,7 +126,8 @@ fn given_tables_list_their_dependencies() {
     }
 }
 
-/// Shortest ways list the holds and waits of their packets. Unlisted waits at a packet's random leaf lead to higher classes.
+/// Shortest ways list the holds and waits of their packets. Unlisted waits at a packet's random
+/// leaf lead to higher classes.
 #[test]
 fn shortest_ways_list_their_dependencies() {
     let shapes = [(4, 0), (7, 0), (10, 0), (9, 3), (12, 8)];
@@ -173,7 +175,8 @@ fn ring(switches: u32, chords: u32) -> Plan {
     }
 }
 
-/// The dependencies between a graph's switches: those that its routing lists, and those that its packets meet.
+/// The dependencies between a graph's switches: those that its routing lists, and those that its
+/// packets meet.
 fn dependencies(graph: &Graph) -> (BTreeSet<Edge>, BTreeSet<Edge>) {
     let routing = Forwarding::new(graph, Ascent::Adaptive);
     let wiring = routing.wiring();

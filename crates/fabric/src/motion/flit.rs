@@ -1,16 +1,18 @@
 //! # The flit mover: the oracle
 //!
-//! This mover visits every link that has a flit to send or owes a token, in every cycle, and applies the parent module's rule
-//! to the letter. It is slow and obvious; every other mover must agree with it in every cycle.
+//! This mover visits every link that has a flit to send or owes a token, in every cycle, and
+//! applies the parent module's rule to the letter. It is slow and obvious; every other mover must
+//! agree with it in every cycle.
 //!
-//! A cycle has three passes: flits that were sent a link delay ago arrive ([`Motion::arrive`]); every link decides on the state
-//! at the start of the cycle; the decisions are applied ([`Motion::step`]). Each pass completes before the next, so the order
-//! among links is free.
+//! A cycle has three passes: flits that were sent a link delay ago arrive ([`Motion::arrive`]);
+//! every link decides on the state at the start of the cycle; the decisions are applied
+//! ([`Motion::step`]). Each pass completes before the next, so the order among links is free.
 //!
-//! A link that is slow decides only in its slots ([`pace`](crate::pace)), which are single cycles on all others.
+//! A link that is slow decides only in its slots ([`pace`](crate::pace)), which are single cycles
+//! on all others.
 //!
-//! A flit that leaves a buffer sends a credit back, which counts for the channel's sender a credit delay later. The channel
-//! keeps the credits in flight, by the cycle from which they count.
+//! A flit that leaves a buffer sends a credit back, which counts for the channel's sender a credit
+//! delay later. The channel keeps the credits in flight, by the cycle from which they count.
 
 use super::{
     Event, FlitCensus, FlitFate, LinkTotals, Motion, MotionReport, Sharing, Wiring, Witness, Worm,
@@ -37,8 +39,8 @@ struct Channel {
     credits: u32,
     /// The credits on their way, each by the cycle from which the sender has it.
     returning: VecDeque<Cycle>,
-    /// If arriving flits are discarded, or all have passed on, so that the buffer stays empty: the cycle from which no buffer
-    /// limits the channel.
+    /// If arriving flits are discarded, or all have passed on, so that the buffer stays empty: the
+    /// cycle from which no buffer limits the channel.
     sunk: Option<Cycle>,
 }
 

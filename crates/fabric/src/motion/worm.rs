@@ -1,33 +1,38 @@
 //! # The worm mover: the same motion from events
 //!
-//! A worm flows at one flit a cycle or stands still, and between two such changes every count is a straight line in time. This
-//! mover keeps the lines and computes when the next change can come; it visits a link only then. It reproduces the flit mover's
-//! motion (the parent module's rule) in every cycle, at some twenty events a packet on 64 nodes.
+//! A worm flows at one flit a cycle or stands still, and between two such changes every count is a
+//! straight line in time. This mover keeps the lines and computes when the next change can come; it
+//! visits a link only then. It reproduces the flit mover's motion (the parent module's rule) in
+//! every cycle, at some twenty events a packet on 64 nodes.
 //!
 //! ## Why that is possible
 //!
-//! *One mover a link.* The oldest channel that can move takes the whole link. So each channel moves 0 or 1 flits in a cycle, and
-//! a link serves one channel, its *mover*, till something happens: one state and one prediction a link. (Where channels are
-//! served in turns, rates are fractions: left to the flit mover.)
+//! *One mover a link.* The oldest channel that can move takes the whole link. So each channel moves
+//! 0 or 1 flits in a cycle, and a link serves one channel, its *mover*, till something happens: one
+//! state and one prediction a link. (Where channels are served in turns, rates are fractions: left
+//! to the flit mover.)
 //!
-//! *No cycle without delay.* A flit takes at least a cycle from link to link, and a place in a buffer is seen free at least one
-//! cycle after its flit has left. A link's action in cycle `t` depends only on counts up to `t - 1`, so that the links may be
-//! evaluated in any order.
+//! *No cycle without delay.* A flit takes at least a cycle from link to link, and a place in a
+//! buffer is seen free at least one cycle after its flit has left. A link's action in cycle `t`
+//! depends only on counts up to `t - 1`, so that the links may be evaluated in any order.
 //!
-//! *Reads do not see the cycle's own changes.* A line that starts or stops in cycle `t` has the same value in `t` before and
-//! after the change. Late, early or double evaluations are therefore harmless; only a *missing* one does harm.
+//! *Reads do not see the cycle's own changes.* A line that starts or stops in cycle `t` has the
+//! same value in `t` before and after the change. Late, early or double evaluations are therefore
+//! harmless; only a *missing* one does harm.
 //!
 //! ## State
 //!
-//! For each channel this mover keeps the lines `S` (sent before a cycle) and `R` (arrived by a cycle), the worm's length and
-//! the neighbours; where credits take longer than a cycle also the line of returned credits (module `credits`, which has their
-//! proof; the following is for one-cycle credits). A path's ends are special channels that always have flits, always have room,
-//! or never have room. For each link it keeps the link's mover, the cycle of its one valid prediction, its token debt, and its
-//! traffic.
+//! For each channel this mover keeps the lines `S` (sent before a cycle) and `R` (arrived by a
+//! cycle), the worm's length and the neighbours; where credits take longer than a cycle also the
+//! line of returned credits (module `credits`, which has their proof; the following is for
+//! one-cycle credits). A path's ends are special channels that always have flits, always have room,
+//! or never have room. For each link it keeps the link's mover, the cycle of its one valid
+//! prediction, its token debt, and its traffic.
 //!
-//! A channel that can move and does not (it is younger, paused, or waits for tokens) stays able: `R` and the room only grow
-//! while the channel stands. So a link's choice changes only if its mover ceases to be able, if another channel becomes able,
-//! or if a debt is paid or a pause begins or ends. Each of these changes has its event:
+//! A channel that can move and does not (it is younger, paused, or waits for tokens) stays able:
+//! `R` and the room only grow while the channel stands. So a link's choice changes only if its
+//! mover ceases to be able, if another channel becomes able, or if a debt is paid or a pause begins
+//! or ends. Each of these changes has its event:
 //!
 //! | event | entered | in its cycle |
 //! |---|---|---|
@@ -38,52 +43,63 @@
 //! | `Due(l)` | with each prediction | void if the prediction has changed. Else one of these holds: the worm has ended ([`MotionReport::Tail`](super::MotionReport::Tail)); the mover can go on and is predicted again; the mover cannot go on and the link is looked at; or a debt is paid and the link is looked at |
 //! | `Turn(a)` | while both links of adapter `a` have flits that can move, for the next time a pause begins or ends | the link whose pause begins or ends is looked at |
 //!
-//! A link is also looked at in the cycle in which a channel on it is granted. To *look at* a link is to mark it in phase 0 and
-//! to evaluate it in [`Motion::step`]: find the candidate by the rule, and stop and start channels accordingly. A mover is
-//! predicted to stop after the least of three flit counts: the rest of the worm; the flits that are there, if no more arrive;
-//! and the room that is left, if no flit leaves. When the channel behind the mover stops, the prediction is lowered. A
-//! prediction is a lower bound: if its cycle comes too early, the mover is predicted again. So a prediction that is entered may
-//! be made earlier, and is, if it lies beyond the event horizon: a deep buffer feeds its link for longer.
+//! A link is also looked at in the cycle in which a channel on it is granted. To *look at* a link
+//! is to mark it in phase 0 and to evaluate it in [`Motion::step`]: find the candidate by the rule,
+//! and stop and start channels accordingly. A mover is predicted to stop after the least of three
+//! flit counts: the rest of the worm; the flits that are there, if no more arrive; and the room
+//! that is left, if no flit leaves. When the channel behind the mover stops, the prediction is
+//! lowered. A prediction is a lower bound: if its cycle comes too early, the mover is predicted
+//! again. So a prediction that is entered may be made earlier, and is, if it lies beyond the event
+//! horizon: a deep buffer feeds its link for longer.
 //!
-//! The branches of a broadcast's worm at `v`'s end form a chain: the first is `v`'s neighbour, each links to its next
-//! *sibling*. `v`'s room is the least that any branch leaves, in predictions too. When flits begin or cease to arrive at `v`'s
-//! end, each branch is notified. Each branch notifies `v` when the branch stops, and when it starts while it has left `v`'s
-//! buffer full. That is enough: a branch leaves room again, after a cycle without, only because it started in that cycle (had
-//! it gone on, `v` could not have filled the buffer). So the last branch that held `v` up enters `Room(v)` one cycle before `v`
-//! is able.
+//! The branches of a broadcast's worm at `v`'s end form a chain: the first is `v`'s neighbour, each
+//! links to its next *sibling*. `v`'s room is the least that any branch leaves, in predictions too.
+//! When flits begin or cease to arrive at `v`'s end, each branch is notified. Each branch notifies
+//! `v` when the branch stops, and when it starts while it has left `v`'s buffer full. That is
+//! enough: a branch leaves room again, after a cycle without, only because it started in that cycle
+//! (had it gone on, `v` could not have filled the buffer). So the last branch that held `v` up
+//! enters `Room(v)` one cycle before `v` is able.
 //!
 //! Two kinds of predictions, which would be the majority, are not entered:
 //!
-//! * *Ends without waiters.* Where a link serves only one channel and has no waiters (the control plane or a partner), the end
-//!   of the worm has no consequence until the link is looked at, the channel is closed or a token is charged; the end is then
-//!   found by arithmetic (`WormMover::look_for_the_end`). The grant of a second channel meanwhile enters the prediction.
-//! * *Room ahead of a header.* For `D` cycles, till the header is at the next switch, a buffer deeper than `D` flits cannot
-//!   fill. Whether it will fill is seen when the header arrives, after the links have been evaluated (`WormMover::limit`).
+//! * *Ends without waiters.* Where a link serves only one channel and has no waiters (the control
+//!   plane or a partner), the end of the worm has no consequence until the link is looked at, the
+//!   channel is closed or a token is charged; the end is then found by arithmetic
+//!   (`WormMover::look_for_the_end`). The grant of a second channel meanwhile enters the
+//!   prediction.
+//! * *Room ahead of a header.* For `D` cycles, till the header is at the next switch, a buffer
+//!   deeper than `D` flits cannot fill. Whether it will fill is seen when the header arrives, after
+//!   the links have been evaluated (`WormMover::limit`).
 //!
 //! ## Why it is exact
 //!
-//! By induction over cycles: let all lines be right before cycle `t`. A link's decision in `t` follows from the abilities of
-//! its channels, its debt, the pause, and the channel that moved in `t - 1`. If the link is looked at, the rule itself is
-//! applied. If not, no change among these has affected the decision since `t - 1`. Its mover is still able: the prediction is
-//! later than `t`, and only a neighbour's stop could make the prediction wrong. Such a stop lowers the prediction in time: an
-//! upstream stop `D` cycles ahead, a downstream stop while there is room for one more flit. A channel that was not able is not
-//! able now, or is younger than the mover (see the events). Debts and pauses change at events. So the link goes on as it did,
-//! and so do the lines. The differential test compares both movers in every cycle.
+//! By induction over cycles: let all lines be right before cycle `t`. A link's decision in `t`
+//! follows from the abilities of its channels, its debt, the pause, and the channel that moved in
+//! `t - 1`. If the link is looked at, the rule itself is applied. If not, no change among these has
+//! affected the decision since `t - 1`. Its mover is still able: the prediction is later than `t`,
+//! and only a neighbour's stop could make the prediction wrong. Such a stop lowers the prediction
+//! in time: an upstream stop `D` cycles ahead, a downstream stop while there is room for one more
+//! flit. A channel that was not able is not able now, or is younger than the mover (see the
+//! events). Debts and pauses change at events. So the link goes on as it did, and so do the lines.
+//! The differential test compares both movers in every cycle.
 //!
 //! ## Tokens and sharing
 //!
-//! A link that rests pays one token a cycle: only the cycle in which the link will have paid is kept. A link does not pay while
-//! its mover continues. A link with debt `n` that turns to another channel rests, and is due `n` cycles later; that cycle's
-//! candidate then starts. An adapter's link stands in its pause if its partner has a candidate in that cycle. Whether the
-//! partner has a candidate can change only when the partner is looked at, and a look at one link in the other's pause has the
-//! other looked at too.
+//! A link that rests pays one token a cycle: only the cycle in which the link will have paid is
+//! kept. A link does not pay while its mover continues. A link with debt `n` that turns to another
+//! channel rests, and is due `n` cycles later; that cycle's candidate then starts. An adapter's
+//! link stands in its pause if its partner has a candidate in that cycle. Whether the partner has a
+//! candidate can change only when the partner is looked at, and a look at one link in the other's
+//! pause has the other looked at too.
 //!
-//! Slow links move flits one by one, in their own slots (module `slow`); [`Event::Arrives`] brings each of them to its end.
+//! Slow links move flits one by one, in their own slots (module `slow`); [`Event::Arrives`] brings
+//! each of them to its end.
 //!
 //! ## Counting
 //!
-//! A link's flit count is a line. Arithmetic gives all counts at any moment between cycles. For links into nodes the last
-//! stretches of motion are noted, to find the flits on the wire (module `account`).
+//! A link's flit count is a line. Arithmetic gives all counts at any moment between cycles. For
+//! links into nodes the last stretches of motion are noted, to find the flits on the wire (module
+//! `account`).
 
 mod account;
 mod credits;
@@ -150,12 +166,13 @@ pub(crate) struct WormMover {
     swept: Cycle,
     /// The traffic that leaves the region, if the network is cut into several.
     mirrors: Mirrors,
-    /// Whether the control plane waits for tails: a channel may be closed before all its siblings are.
+    /// Whether the control plane waits for tails: a channel may be closed before all its siblings
+    /// are.
     unlinks: bool,
     /// Flits that branches beyond the first have sent or will send.
     copies: u64,
-    /// Channels with sunk worms, each with the cycle from which its sender has the credits; and the flits from such worms that
-    /// have passed.
+    /// Channels with sunk worms, each with the cycle from which its sender has the credits; and the
+    /// flits from such worms that have passed.
     sunk: Vec<(ChannelId, Cycle)>,
     discarded: u64,
     events: u64,
@@ -469,8 +486,8 @@ impl Motion for WormMover {
             .expect(flits, self.specials);
     }
 
-    /// A channel into a node has the sink behind it, too. The link reports worm ends from here on, permanently: that does no
-    /// harm, and sinks are rare.
+    /// A channel into a node has the sink behind it, too. The link reports worm ends from here on,
+    /// permanently: that does no harm, and sinks are rare.
     #[cold]
     fn sink(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness<Self>) {
         self.look_at_mover(channel, now, witness);

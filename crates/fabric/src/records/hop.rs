@@ -19,10 +19,11 @@ pub(crate) enum Sender {
 pub(crate) struct Hop {
     /// The pair's other link.
     pub reverse: LinkId,
-    /// The adapter that sends over the link, with [`ADAPTER`], or the group; with [`OUTBOUND`] or [`INBOUND`] if the link's
-    /// ends are in different regions.
+    /// The adapter that sends over the link, with [`ADAPTER`], or the group; with [`OUTBOUND`] or
+    /// [`INBOUND`] if the link's ends are in different regions.
     sender: u32,
-    /// First group at the switch where the link ends; the first mirror's number, if that switch is in another region.
+    /// First group at the switch where the link ends; the first mirror's number, if that switch is
+    /// in another region.
     first_group: GroupId,
     /// Number of the link's first channel among the inputs of that switch, or [`EJECTS`].
     first_input: u16,
@@ -33,16 +34,18 @@ pub(crate) struct Hop {
 /// The bit for a sender that is an adapter.
 const ADAPTER: u32 = 1 << 31;
 
-/// The bits for a link that ends in another region, and for a link that begins in another region. There are fewer groups, and
-/// an adapter's link has both ends in one region.
+/// The bits for a link that ends in another region, and for a link that begins in another region.
+/// There are fewer groups, and an adapter's link has both ends in one region.
 const OUTBOUND: u32 = 1 << 30;
 const INBOUND: u32 = 1 << 29;
 
-/// In place of an input number: the link ends in a node. (A separate flag would make the record larger.)
+/// In place of an input number: the link ends in a node. (A separate flag would make the record
+/// larger.)
 pub(crate) const EJECTS: u16 = u16::MAX;
 
 impl Hop {
-    /// A link from an adapter to a node: see [`leave`](Self::leave) and [`enter`](Self::enter) for links at switches.
+    /// A link from an adapter to a node: see [`leave`](Self::leave) and [`enter`](Self::enter) for
+    /// links at switches.
     pub fn new(reverse: LinkId, sender: Place, delay: u16) -> Self {
         Hop {
             reverse,
@@ -58,13 +61,15 @@ impl Hop {
         self.sender = group.get();
     }
 
-    /// Sets the switch where the link ends: its first group, and the number of the link's first channel among the inputs.
+    /// Sets the switch where the link ends: its first group, and the number of the link's first
+    /// channel among the inputs.
     pub fn enter(&mut self, first_group: GroupId, first_input: u16) {
         self.first_group = first_group;
         self.first_input = first_input;
     }
 
-    /// Marks a link that ends in another region, with the number of its first channel among those of all such links.
+    /// Marks a link that ends in another region, with the number of its first channel among those
+    /// of all such links.
     pub fn end_elsewhere(&mut self, first_mirror: u32) {
         self.sender |= OUTBOUND;
         self.first_group = GroupId::new(first_mirror);

@@ -2,8 +2,8 @@
 
 use crate::{ChannelId, LinkId};
 
-/// The virtual channel numbering: lane `c` on link `l` has number `l 2^k + c`, with the least `k` that suffices, so that link
-/// and lane are found without a division.
+/// The virtual channel numbering: lane `c` on link `l` has number `l 2^k + c`, with the least `k`
+/// that suffices, so that link and lane are found without a division.
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes {
     /// Channels on a link.

@@ -17,7 +17,8 @@ proptest! {
         prop_assert_eq!(Moment::new(cycle).by(near), cycle);
     }
 
-    /// A count is the sum of all additions, at any size, and touches no other count and no other link.
+    /// A count is the sum of all additions, at any size, and touches no other count and no other
+    /// link.
     #[test]
     fn a_count_is_a_sum(
         added in prop::collection::vec((0_u32..2, 0_usize..3, any::<u64>(), 20_u32..64), 0..60),

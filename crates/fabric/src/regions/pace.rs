@@ -1,4 +1,5 @@
-//! The pace of threads: each counts the steps that it has done, and waits for the counts of the others.
+//! The pace of threads: each counts the steps that it has done, and waits for the counts of the
+//! others.
 //!
 //! A step mostly takes microseconds, so that a thread that waits looks again and again for a while.
 //! If there are fewer processors than threads, or the program does something else for long, the
@@ -67,8 +68,8 @@ impl Pace {
         self.sleep(steps);
     }
 
-    /// Sleeps until every thread has done this many steps. A thread that sets a count after the last look here sees the
-    /// sleeper.
+    /// Sleeps until every thread has done this many steps. A thread that sets a count after the
+    /// last look here sees the sleeper.
     pub fn sleep(&self, steps: u64) {
         let mut lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.sleepers.fetch_add(1, Ordering::SeqCst);

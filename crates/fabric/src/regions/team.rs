@@ -1,9 +1,10 @@
 //! A network's regions, and the threads that execute them.
 //!
-//! The program's thread takes part. In a *step* each thread reads the messages for its regions, executes a *window* of cycles
-//! in them, and leaves their messages and their next cycles on the *boards* of the regions. Then all threads meet. From the
-//! boards each thread finds the same window for the next step: it begins with the earliest cycle with an event in any region,
-//! or with a message. So one meeting a step suffices: even and odd steps use separate boxes and boards.
+//! The program's thread takes part. In a *step* each thread reads the messages for its regions,
+//! executes a *window* of cycles in them, and leaves their messages and their next cycles on the
+//! *boards* of the regions. Then all threads meet. From the boards each thread finds the same
+//! window for the next step: it begins with the earliest cycle with an event in any region, or with
+//! a message. So one meeting a step suffices: even and odd steps use separate boxes and boards.
 //!
 //! A region and a box are each used by one thread at a time, and so their locks are always free.
 //!
@@ -81,7 +82,8 @@ impl Board {
     }
 }
 
-/// The boards and message boxes for even steps, or for odd ones: a board per region, a box from each region to each.
+/// The boards and message boxes for even steps, or for odd ones: a board per region, a box from
+/// each region to each.
 struct Side<P> {
     boards: Vec<CacheAligned<Board>>,
     boxes: Vec<CacheAligned<Mutex<Post<P>>>>,
@@ -438,8 +440,8 @@ impl<R: CompiledRouting + ?Sized + 'static, M: Motion + Send + 'static> Team<R, 
         self.now = self.now.max(until.saturating_add(1));
     }
 
-    /// Executes the next cycle, which is the named one, and returns the notices of all regions, with the packet numbers for
-    /// adapters.
+    /// Executes the next cycle, which is the named one, and returns the notices of all regions,
+    /// with the packet numbers for adapters.
     pub fn execute(&mut self, cycle: Cycle, notices: &mut Vec<Notice>) {
         self.order(cycle, true);
         let count = self.count();

@@ -1,11 +1,12 @@
 //! # Networks by their cable lists
 //!
-//! The wiring for all network kinds that are more easily listed than calculated: each switch has its nodes at its first ports,
-//! and a cable to a switch at each port behind them. The lists are read at set-up and for messages; packet movement does not
-//! read them. Routings calculate, or have their own tables.
+//! The wiring for all network kinds that are more easily listed than calculated: each switch has
+//! its nodes at its first ports, and a cable to a switch at each port behind them. The lists are
+//! read at set-up and for messages; packet movement does not read them. Routings calculate, or have
+//! their own tables.
 //!
-//! On each cable the link from the switch with the lower number is called up. With several rails switches are numbered rail by
-//! rail, and so are cables.
+//! On each cable the link from the switch with the lower number is called up. With several rails
+//! switches are numbered rail by rail, and so are cables.
 
 use super::error::{MAX_ARITY, MAX_NODES, MAX_PARTS, MAX_RAILS, TopologyError};
 use super::wiring::{End, Wiring};
@@ -65,8 +66,8 @@ pub struct Parts<'a> {
     pub noun: &'a str,
     /// By position: its switch's number.
     pub seats: Vec<u32>,
-    /// By switch: where the ports behind the node ports lead. The first of several cables between two switches is the first at
-    /// both ends, and so on.
+    /// By switch: where the ports behind the node ports lead. The first of several cables between
+    /// two switches is the first at both ends, and so on.
     pub peers: Vec<Vec<Peer>>,
     /// Attached nodes.
     pub nodes: u32,
@@ -201,8 +202,8 @@ impl Cabling {
         Ok(())
     }
 
-    /// The links on a cable between switches, both directions on all rails. A rail's cables are numbered by their lower switch,
-    /// then by the higher one.
+    /// The links on a cable between switches, both directions on all rails. A rail's cables are
+    /// numbered by their lower switch, then by the higher one.
     pub fn links_of(&self, cable: u32) -> impl Iterator<Item = LinkId> {
         let (first, inner) = (2 * self.places(), self.inner());
         let rails = (0..self.rails).map(move |rail| first + rail * inner + 2 * cable);

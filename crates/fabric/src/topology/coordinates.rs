@@ -1,11 +1,13 @@
 //! Switch coordinates in tori, meshes and HyperX networks.
 //!
-//! On a rail, number `n` is at `n mod k_0`, `n / k_0 mod k_1` and so on. Each header needs coordinates, and divisions by
-//! numbers that are not known beforehand are slow: so each number's coordinates are listed, packed into one word.
+//! On a rail, number `n` is at `n mod k_0`, `n / k_0 mod k_1` and so on. Each header needs
+//! coordinates, and divisions by numbers that are not known beforehand are slow: so each number's
+//! coordinates are listed, packed into one word.
 
 use std::sync::Arc;
 
-/// A number's packed coordinates, one behind the other, each with as many bits as its dimension needs.
+/// A number's packed coordinates, one behind the other, each with as many bits as its dimension
+/// needs.
 pub(super) type Packed = u32;
 
 /// The list of all coordinates; see the module essay. Cheap to clone.
@@ -20,7 +22,8 @@ pub(super) struct Coordinates {
 }
 
 impl Coordinates {
-    /// The coordinates for dimension sizes, each at least 2, with a product of at most [`MAX_NODES`](super::MAX_NODES).
+    /// The coordinates for dimension sizes, each at least 2, with a product of at most
+    /// [`MAX_NODES`](super::MAX_NODES).
     pub fn new(sizes: &[u32]) -> Self {
         let mut dimensions = Vec::new();
         let mut of_bit = [0; Packed::BITS as usize];

@@ -5,8 +5,8 @@ use super::routing::Routing;
 use super::wiring::Wiring;
 use std::sync::Arc;
 
-/// A network with wiring and routing from another crate. Cheap to clone; a clone is equal to its original, and to no other
-/// network.
+/// A network with wiring and routing from another crate. Cheap to clone; a clone is equal to its
+/// original, and to no other network.
 #[derive(Clone, Debug)]
 pub struct Custom(Arc<dyn Routing>);
 

@@ -1,29 +1,34 @@
 //! # Dragonflies with any arities
 //!
-//! A switch has `terminals` nodes (`p` in Kim, Dally, Scott and Abts, ISCA 2008), a group has `group` switches (`a`), each
-//! joined to each other one, and a switch has `global` links to other groups (`h`). There are `groups` groups (`g`); between
-//! every two there are equally many links, `a h / (g - 1)`, which must be a whole number. With `g = a h + 1` it is one: the
-//! largest dragonfly from its switches.
+//! A switch has `terminals` nodes (`p` in Kim, Dally, Scott and Abts, ISCA 2008), a group has
+//! `group` switches (`a`), each joined to each other one, and a switch has `global` links to other
+//! groups (`h`). There are `groups` groups (`g`); between every two there are equally many links,
+//! `a h / (g - 1)`, which must be a whole number. With `g = a h + 1` it is one: the largest
+//! dragonfly from its switches.
 //!
 //! ## Names and numbers
 //!
-//! Switch `s` of group `j` is "switch j.s". Its first ports are its nodes'; then come the other switches of the group, in their
-//! order; then its global links. The global links of a group are numbered switch by switch: number `k (g - 1) + i` is the `k`-th
-//! link to the `i`-th of the other groups (the *absolute* arrangement of the paper and of `BookSim`). Links of level 1 are within
+//! Switch `s` of group `j` is "switch j.s". Its first ports are its nodes'; then come the other
+//! switches of the group, in their order; then its global links. The global links of a group are
+//! numbered switch by switch: number `k (g - 1) + i` is the `k`-th link to the `i`-th of the other
+//! groups (the *absolute* arrangement of the paper and of `BookSim`). Links of level 1 are within
 //! groups, those of level 2 between groups.
 //!
 //! ## Routing
 //!
-//! *Minimal*: at most one hop within the group to a switch with a link to the destination's group, this link, and at most one
-//! hop within that group. Among several links between the groups each packet takes one at random. *Valiant*: minimally to a
-//! random other group first, and minimally on from the switch where the packet comes in; within a group all packets go
-//! minimally. *UGAL-L*: see [`Misrouting::UgalLocal`].
+//! *Minimal*: at most one hop within the group to a switch with a link to the destination's group,
+//! this link, and at most one hop within that group. Among several links between the groups each
+//! packet takes one at random. *Valiant*: minimally to a random other group first, and minimally on
+//! from the switch where the packet comes in; within a group all packets go minimally. *UGAL-L*:
+//! see [`Misrouting::UgalLocal`].
 //!
-//! *No deadlock.* A channel's class is the count of global links that the packet has crossed: two classes for minimal ways,
-//! three for others. Within a class packets go from local to global links; each crossing leads to the next class, and in the
-//! last one packets only go to their switch.
+//! *No deadlock.* A channel's class is the count of global links that the packet has crossed: two
+//! classes for minimal ways, three for others. Within a class packets go from local to global
+//! links; each crossing leads to the next class, and in the last one packets only go to their
+//! switch.
 //!
-//! *Faults.* A packet with a dead way takes the next living plan among those that its routing has anyway.
+//! *Faults.* A packet with a dead way takes the next living plan among those that its routing has
+//! anyway.
 
 use super::cabling::{Cabling, Names, Parts, Peer};
 use super::destination::Destination;
@@ -61,8 +66,8 @@ pub struct Dragonfly {
     cabling: Arc<Cabling>,
 }
 
-/// A link from one group to another: its switch and global port there, and the switch where it comes in; all counted from 0 in
-/// their group.
+/// A link from one group to another: its switch and global port there, and the switch where it
+/// comes in; all counted from 0 in their group.
 struct Crossing {
     from: u32,
     port: u32,
@@ -204,8 +209,8 @@ impl Dragonfly {
         self.links
     }
 
-    /// Links of a rail in one direction that must be cut to separate the lower half of the groups from the upper half, rounded
-    /// down.
+    /// Links of a rail in one direction that must be cut to separate the lower half of the groups
+    /// from the upper half, rounded down.
     pub fn bisection(&self) -> u32 {
         let lower = self.arities.groups / 2;
         lower * (self.arities.groups - lower) * self.links
@@ -216,7 +221,8 @@ impl Dragonfly {
         switch / self.arities.group % self.arities.groups
     }
 
-    /// The intermediate group in a plan, if there is one, and the number of the links that it takes between groups.
+    /// The intermediate group in a plan, if there is one, and the number of the links that it takes
+    /// between groups.
     fn read(&self, plan: u32) -> (Option<u32>, u32) {
         ((plan / self.links).checked_sub(1), plan % self.links)
     }
@@ -250,8 +256,8 @@ impl Routing for Dragonfly {
         &*self.cabling
     }
 
-    /// Two switches per group have all the dependencies that more have, two links between groups stand for any number, and five
-    /// groups for more.
+    /// Two switches per group have all the dependencies that more have, two links between groups
+    /// stand for any number, and five groups for more.
     fn model(&self) -> Option<Box<dyn Routing>> {
         let (group, groups) = (self.arities.group.min(2), self.arities.groups.min(5));
         let arities = Arities {
@@ -268,7 +274,8 @@ impl Routing for Dragonfly {
         true
     }
 
-    /// A minimal plan is the number of the link between the groups, others also have a group number.
+    /// A minimal plan is the number of the link between the groups, others also have a group
+    /// number.
     fn plan(&self, source: Place, destination: Destination, draw: u64) -> u32 {
         let Arities {
             terminals, groups, ..

@@ -21,7 +21,8 @@ pub const MAX_ARITY: u32 = 1024;
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{message}")]
 pub struct TopologyError {
-    /// The wrong quantity: its name in the constructor, such as `rails`, or a list entry, such as `parallel.1`.
+    /// The wrong quantity: its name in the constructor, such as `rails`, or a list entry, such as
+    /// `parallel.1`.
     pub key: String,
     /// The problem with the quantity.
     pub message: String,

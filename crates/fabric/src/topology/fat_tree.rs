@@ -1,41 +1,47 @@
 //! # Fat trees with any arities
 //!
-//! A tree has `n` switch levels, numbered from 1 at the nodes to `n` at the top. A switch on level `l` has `down[l-1]` links
-//! downwards and, below the top, `up[l-1]` links upwards. With all arities `k` this is Petrini and Vanneschi's k-ary n-tree:
-//! `k^n` nodes and `n k^(n-1)` switches; `k = 4` is `QsNET` (petrini2003 s2.2, figure 2). Fewer up-links than down-links make a
-//! reduced tree.
+//! A tree has `n` switch levels, numbered from 1 at the nodes to `n` at the top. A switch on level
+//! `l` has `down[l-1]` links downwards and, below the top, `up[l-1]` links upwards. With all
+//! arities `k` this is Petrini and Vanneschi's k-ary n-tree: `k^n` nodes and `n k^(n-1)` switches;
+//! `k = 4` is `QsNET` (petrini2003 s2.2, figure 2). Fewer up-links than down-links make a reduced
+//! tree.
 //!
-//! Each `parallel[l-1]` of a switch's up-links lead to the same parent: *parallel links*. The switch then has
-//! `up[l-1] / parallel[l-1]` parents, and a parent has `parallel[l-1]` links down to each of its `down[l]` children. So a top
-//! level with switches that would leave half their links unused, as in `QsNET`, needs half the switches for as many links. In
-//! the literature's terms these are parallel-port generalised fat trees (Zahavi; without parallel links, Öhring et al.'s
-//! extended generalised fat trees) in which every node has one link.
+//! Each `parallel[l-1]` of a switch's up-links lead to the same parent: *parallel links*. The
+//! switch then has `up[l-1] / parallel[l-1]` parents, and a parent has `parallel[l-1]` links down
+//! to each of its `down[l]` children. So a top level with switches that would leave half their
+//! links unused, as in `QsNET`, needs half the switches for as many links. In the literature's
+//! terms these are parallel-port generalised fat trees (Zahavi; without parallel links, Öhring et
+//! al.'s extended generalised fat trees) in which every node has one link.
 //!
 //! ## Names
 //!
-//! A switch is named by (level, group, member). Its *group* is the subtree it covers: the nodes `p` with
-//! `p / (down[0] ... down[l-1]) = group`. Its *member* number distinguishes it from the switches that cover the same nodes, and
-//! records the up-ports that lead to it: member `m`'s up-port `p` reaches member `(m up + p) / parallel` in the parent group,
-//! so that parallel links have neighbouring ports at both ends. The whole wiring is therefore arithmetic; only a few products
-//! per level are stored.
+//! A switch is named by (level, group, member). Its *group* is the subtree it covers: the nodes `p`
+//! with `p / (down[0] ... down[l-1]) = group`. Its *member* number distinguishes it from the
+//! switches that cover the same nodes, and records the up-ports that lead to it: member `m`'s
+//! up-port `p` reaches member `(m up + p) / parallel` in the parent group, so that parallel links
+//! have neighbouring ports at both ends. The whole wiring is therefore arithmetic; only a few
+//! products per level are stored.
 //!
-//! Links come in pairs, one up and one down between the same ends. A link's *level* is the level of its lower end: level 0
-//! joins nodes and first-level switches. Links are numbered level by level, all up-links on a level before its down-links.
+//! Links come in pairs, one up and one down between the same ends. A link's *level* is the level of
+//! its lower end: level 0 joins nodes and first-level switches. Links are numbered level by level,
+//! all up-links on a level before its down-links.
 //!
 //! Trees with several rails are a forest: the highest level has one group for each rail.
 //!
-//! A tree may be partly populated: nodes `0..nodes()` are attached, the other positions are empty, and the switches stay
-//! (petrini2003 s5.3: 16 and 32 nodes in the 64-node network).
+//! A tree may be partly populated: nodes `0..nodes()` are attached, the other positions are empty,
+//! and the switches stay (petrini2003 s5.3: 16 and 32 nodes in the 64-node network).
 //!
 //! ## Rail-optimised trees
 //!
-//! In a cluster with `a` adapters per host, adapter `k` on every host in a *pod* may be at the same leaf, and `a` leaves make a
-//! pod: *rail-optimised*. The leaves are joined by the switches above, as in any tree; unjoined leaves are a multirail
-//! machine's separate networks (`rails`). Only the node numbers differ from the plain tree: the nodes `a h` to `a h + a - 1`
-//! are host `h`'s adapters, each with its own process, and [`Wiring::place`] and [`Wiring::rail_and_node`] convert between
-//! nodes and positions. All else counts positions, so that both trees have equal switches, links and routes, and one job runs
-//! on both. Whole pods are attached. Messages between a host's adapters cross the network; the links between processors within
-//! a host are not modelled. Consecutive nodes are not consecutive positions, and so there are no hardware broadcasts.
+//! In a cluster with `a` adapters per host, adapter `k` on every host in a *pod* may be at the same
+//! leaf, and `a` leaves make a pod: *rail-optimised*. The leaves are joined by the switches above,
+//! as in any tree; unjoined leaves are a multirail machine's separate networks (`rails`). Only the
+//! node numbers differ from the plain tree: the nodes `a h` to `a h + a - 1` are host `h`'s
+//! adapters, each with its own process, and [`Wiring::place`] and [`Wiring::rail_and_node`] convert
+//! between nodes and positions. All else counts positions, so that both trees have equal switches,
+//! links and routes, and one job runs on both. Whole pods are attached. Messages between a host's
+//! adapters cross the network; the links between processors within a host are not modelled.
+//! Consecutive nodes are not consecutive positions, and so there are no hardware broadcasts.
 
 mod broadcast;
 mod detour;
@@ -65,13 +71,14 @@ pub struct FatTree {
     members: Vec<u32>,
     /// `first_switch[l]`: the first switch number on level `l`; the last entry is the switch count.
     first_switch: Vec<u32>,
-    /// `first_link[l]`: the first up-link's number on link level `l`; the last entry is the link count.
+    /// `first_link[l]`: the first up-link's number on link level `l`; the last entry is the link
+    /// count.
     first_link: Vec<u32>,
 }
 
 impl FatTree {
-    /// A tree with switches on level `l` (from 1) that have `down[l-1]` links down and `up[l-1]` links up, each to a different
-    /// switch, with nodes `0..nodes` attached.
+    /// A tree with switches on level `l` (from 1) that have `down[l-1]` links down and `up[l-1]`
+    /// links up, each to a different switch, with nodes `0..nodes` attached.
     ///
     /// # Errors
     /// If a parameter is out of bounds; see [`TopologyError`].
@@ -79,8 +86,8 @@ impl FatTree {
         FatTree::with_parallel_links(down, up, &vec![1; up.len()], nodes)
     }
 
-    /// A tree with switches on level `l` (from 1) that have `down[l-1]` children and `up[l-1]` links up, each `parallel[l-1]`
-    /// to the same parent, with nodes `0..nodes` attached.
+    /// A tree with switches on level `l` (from 1) that have `down[l-1]` children and `up[l-1]`
+    /// links up, each `parallel[l-1]` to the same parent, with nodes `0..nodes` attached.
     ///
     /// # Errors
     /// If a parameter is out of bounds; see [`TopologyError`].
@@ -111,7 +118,8 @@ impl FatTree {
         })
     }
 
-    /// This tree with each host's adapters at separate leaves: rail-optimised; see the module essay.
+    /// This tree with each host's adapters at separate leaves: rail-optimised; see the module
+    /// essay.
     ///
     /// # Errors
     /// If the leaves or the nodes make no whole pods.
@@ -119,7 +127,8 @@ impl FatTree {
         let leaves = self.positions() / self.down[0];
         if adapters < 2 || !leaves.is_multiple_of(adapters) {
             let message = format!(
-                "{adapters} adapters of a host need as many leaves in each pod, and the tree has {leaves} leaves"
+                "{adapters} adapters of a host need as many leaves in each pod, and the tree has \
+                {leaves} leaves"
             );
             let allowed = (2..=leaves).filter(|part| leaves.is_multiple_of(*part));
             let allowed: Vec<String> = allowed.map(|part| part.to_string()).collect();
@@ -130,7 +139,8 @@ impl FatTree {
         let pod = adapters * self.down[0];
         if !self.nodes.is_multiple_of(pod) {
             let message = format!(
-                "{} nodes are no whole pods: {adapters} leaves with {} nodes each are a pod of {pod}",
+                "{} nodes are no whole pods: {adapters} leaves with {} nodes each are a pod of \
+                {pod}",
                 self.nodes, self.down[0]
             );
             return Err(TopologyError::new(
@@ -150,8 +160,8 @@ impl FatTree {
         self.adapters
     }
 
-    /// The number of a position in its pod for the number of a node in its pod, or the other way round: a pod is read by rows
-    /// of `row` instead of by columns.
+    /// The number of a position in its pod for the number of a node in its pod, or the other way
+    /// round: a pod is read by rows of `row` instead of by columns.
     fn transposed(&self, number: u32, row: u32) -> u32 {
         let pod = self.adapters * self.down[0];
         let own = number % pod;
@@ -276,21 +286,23 @@ impl FatTree {
         self.up.get(level - 1).copied().unwrap_or(0)
     }
 
-    /// Links of a rail in one direction that must be cut to separate the lower half of the positions from the upper half: half
-    /// the links on the thinnest level, which is the top unless some switches have more links up than down. Rounded down; exact
-    /// for an even child count at the top, and for k-ary n-trees.
+    /// Links of a rail in one direction that must be cut to separate the lower half of the
+    /// positions from the upper half: half the links on the thinnest level, which is the top unless
+    /// some switches have more links up than down. Rounded down; exact for an even child count at
+    /// the top, and for k-ary n-trees.
     pub fn bisection(&self) -> u32 {
         let thinnest = (0..self.levels()).map(|level| self.pairs(level)).min();
         thinnest.expect("a tree has a level") / self.rails / 2
     }
 
-    /// Links on the shortest path between two nodes on a rail: twice the level of their nearest common ancestor.
+    /// Links on the shortest path between two nodes on a rail: twice the level of their nearest
+    /// common ancestor.
     pub fn distance(&self, a: impl Into<Place>, b: impl Into<Place>) -> u32 {
         2 * self.common_level(a.into(), b.into()) as u32
     }
 
-    /// Level of the nearest common ancestors of two nodes: 1 if they share a first-level switch. A packet from a node to itself
-    /// turns in the first-level switch too.
+    /// Level of the nearest common ancestors of two nodes: 1 if they share a first-level switch. A
+    /// packet from a node to itself turns in the first-level switch too.
     pub fn common_level(&self, a: Place, b: Place) -> usize {
         (1..=self.levels())
             .find(|&level| a.get() / self.span[level] == b.get() / self.span[level])
@@ -338,7 +350,8 @@ impl FatTree {
         }
     }
 
-    /// Node positions on all rails, from the arities: `span` is still growing while a tree is built.
+    /// Node positions on all rails, from the arities: `span` is still growing while a tree is
+    /// built.
     fn positions_below(&self) -> u32 {
         self.down.iter().product::<u32>() * self.rails
     }
@@ -506,7 +519,8 @@ fn product(arities: &[u32]) -> u64 {
     })
 }
 
-/// Checks that the arity lists are as long as they must be, and that their entries are within bounds.
+/// Checks that the arity lists are as long as they must be, and that their entries are within
+/// bounds.
 fn check_arities(down: &[u32], up: &[u32], parallel: &[u32]) -> Result<(), TopologyError> {
     let wrong = |key: &str, message, allowed| Err(TopologyError::new(key, message, allowed));
     let levels = down.len();
@@ -530,7 +544,8 @@ fn check_arities(down: &[u32], up: &[u32], parallel: &[u32]) -> Result<(), Topol
         let found = list.len();
         if found != entries {
             let message = format!(
-                "a tree of {levels} levels has {entries} entries of {what}, one for each level but the top, not {found}"
+                "a tree of {levels} levels has {entries} entries of {what}, one for each level but \
+                the top, not {found}"
             );
             let allowed = format!("a list of {entries}: one number less than `down` has");
             return Err(TopologyError::new(key, message, allowed).hint(hint));
@@ -557,7 +572,8 @@ fn check_arities(down: &[u32], up: &[u32], parallel: &[u32]) -> Result<(), Topol
         let (key, level, children) = (format!("parallel.{entry}"), entry + 1, down[entry + 1]);
         if !up.is_multiple_of(*found) {
             let message = format!(
-                "the switches of level {level} have {up} up-links, which is no multiple of {found} parallel links to each parent"
+                "the switches of level {level} have {up} up-links, which is no multiple of {found} \
+                parallel links to each parent"
             );
             let divisors = (1..=*up).filter(|part| up.is_multiple_of(*part));
             let divisors: Vec<_> = divisors.map(|part| part.to_string()).collect();
@@ -565,7 +581,8 @@ fn check_arities(down: &[u32], up: &[u32], parallel: &[u32]) -> Result<(), Topol
         }
         if children * found > MAX_ARITY {
             let message = format!(
-                "{found} parallel links to each of {children} children are too many; a switch of level {} may have {MAX_ARITY} down-links",
+                "{found} parallel links to each of {children} children are too many; a switch of \
+                level {} may have {MAX_ARITY} down-links",
                 level + 1
             );
             let error =

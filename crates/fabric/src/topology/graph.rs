@@ -1,29 +1,34 @@
 //! # Any graph, with up*/down* routing or on shortest ways
 //!
-//! A [`Graph`] lists switches, each node's switch and the cables between switches; several cables may join the same two
-//! switches. A switch's ports are first its nodes, then its cables, in the order of the switches at their other ends.
+//! A [`Graph`] lists switches, each node's switch and the cables between switches; several cables
+//! may join the same two switches. A switch's ports are first its nodes, then its cables, in the
+//! order of the switches at their other ends.
 //!
 //! ## Up and down
 //!
-//! Some switches are *roots*. A breadth-first search, from all roots together, gives each switch a level: its distance from the
-//! nearest root. Each cable leads *up* to the end with the lower level; on equal levels, to the end that is listed first. A
-//! legal way goes up by any number of links, then down by any number, and never up again (Schroeder et al., Autonet, 1991). As
-//! no link up is waited for by a packet that holds a link down, and as the links up and the links down each form no cycle by
-//! themselves, packets cannot wait for each other for ever, in any graph; all channels are equal. Switches are numbered from
-//! the farthest to the roots, so that up is to a higher number. The root is the most central switch, the one with the smallest
-//! eccentricity (greatest distance from any other one), among equals the first listed, unless the caller names others: in a
-//! tree all top switches are roots.
+//! Some switches are *roots*. A breadth-first search, from all roots together, gives each switch a
+//! level: its distance from the nearest root. Each cable leads *up* to the end with the lower
+//! level; on equal levels, to the end that is listed first. A legal way goes up by any number of
+//! links, then down by any number, and never up again (Schroeder et al., Autonet, 1991). As no link
+//! up is waited for by a packet that holds a link down, and as the links up and the links down each
+//! form no cycle by themselves, packets cannot wait for each other for ever, in any graph; all
+//! channels are equal. Switches are numbered from the farthest to the roots, so that up is to a
+//! higher number. The root is the most central switch, the one with the smallest eccentricity
+//! (greatest distance from any other one), among equals the first listed, unless the caller names
+//! others: in a tree all top switches are roots.
 //!
-//! With one root there is a legal way between all switches in a connected graph. With several roots a pair may have no legal
-//! way, which is an error here. [`Forwarding`] chooses among the legal ways.
+//! With one root there is a legal way between all switches in a connected graph. With several roots
+//! a pair may have no legal way, which is an error here. [`Forwarding`] chooses among the legal
+//! ways.
 //!
 //! ## Shortest ways
 //!
-//! Up*/down* routing leads many packets through the root. With [`Ways::Minimal`] packets take all shortest ways, with
-//! [`Ways::Valiant`] and [`Ways::UgalLocal`] also shortest ways to a random leaf and on from there. [`Layers`] part the channels so
-//! that such packets cannot wait for each other for ever. With [`Ways::KShortest`] they take any of
-//! the k shortest ways between their leaves ([`Alternatives`]). [`Routes`] may list other ways, by
-//! switch and destination. In these cases levels and directions are names only.
+//! Up*/down* routing leads many packets through the root. With [`Ways::Minimal`] packets take all
+//! shortest ways, with [`Ways::Valiant`] and [`Ways::UgalLocal`] also shortest ways to a random
+//! leaf and on from there. [`Layers`] part the channels so that such packets cannot wait for each
+//! other for ever. With [`Ways::KShortest`] they take any of the k shortest ways between their
+//! leaves ([`Alternatives`]). [`Routes`] may list other ways, by switch and destination. In these
+//! cases levels and directions are names only.
 
 mod alternatives;
 mod families;
@@ -61,7 +66,8 @@ pub struct Graph {
     cabling: Arc<Cabling>,
     /// By position on a rail: its switch, and its port there.
     seats: Arc<[(u32, u32)]>,
-    /// By switch on a rail: the switches behind the ports that follow the node ports, in ascending order.
+    /// By switch on a rail: the switches behind the ports that follow the node ports, in ascending
+    /// order.
     neighbours: Arc<[Vec<u32>]>,
     /// The listed cables by their numbers in the wiring.
     cables: Arc<[u32]>,
@@ -96,8 +102,8 @@ impl Graph {
     /// A graph with nodes `0..nodes` attached.
     ///
     /// # Errors
-    /// If the graph is too large or is not connected, if two switches with nodes have no legal way or too long a one, or if given
-    /// forwarding tables do not fit the graph or are not complete.
+    /// If the graph is too large or is not connected, if two switches with nodes have no legal way
+    /// or too long a one, or if given forwarding tables do not fit the graph or are not complete.
     ///
     /// # Panics
     /// If a switch number is out of range, or a cable joins a switch to itself.
@@ -224,7 +230,8 @@ impl Graph {
         self.cabling.links_of(self.cables[cable])
     }
 
-    /// The forwarding tables, if any were given; switches have the numbers that they have on a rail.
+    /// The forwarding tables, if any were given; switches have the numbers that they have on a
+    /// rail.
     pub fn routes(&self) -> Option<&Routes> {
         self.routes.as_deref()
     }
@@ -311,7 +318,8 @@ fn check_sizes(plan: &Plan) -> Result<(), TopologyError> {
     Cabling::check_size("graph", "cables", positions, ends)
 }
 
-/// By listed cable: its number in end order, as in the wiring; cables between the same two switches in list order.
+/// By listed cable: its number in end order, as in the wiring; cables between the same two switches
+/// in list order.
 fn ranks(cables: &[(u32, u32)]) -> Vec<u32> {
     let mut order: Vec<usize> = (0..cables.len()).collect();
     order.sort_by_key(|&cable| {
@@ -366,8 +374,8 @@ fn centre(neighbours: &[Vec<u32>]) -> u32 {
     switches.min_by_key(reach).expect("there is a switch")
 }
 
-/// Checks that a legal way within the length limit leads between all switches with nodes: by a summit, a switch from which no
-/// link leads up.
+/// Checks that a legal way within the length limit leads between all switches with nodes: by a
+/// summit, a switch from which no link leads up.
 fn check_ways(
     neighbours: &[Vec<u32>],
     seats: &[u32],

@@ -1,19 +1,22 @@
 //! # HyperX networks: rows in which each switch is joined to each other one
 //!
-//! Switches have coordinates in dimensions with `l_0, l_1, ...` switches, and in each dimension a switch is joined to all
-//! switches with equal other coordinates (Ahn, Binkert, Davis, McLaren and Schreiber, SC 2009; with as many nodes per switch as
-//! a row has switches it is a flattened butterfly). A switch has `terminals` nodes at its first ports; then come, dimension by
-//! dimension, the other switches in its rows in their order. Links on level `d + 1` are those in dimension `d`.
+//! Switches have coordinates in dimensions with `l_0, l_1, ...` switches, and in each dimension a
+//! switch is joined to all switches with equal other coordinates (Ahn, Binkert, Davis, McLaren and
+//! Schreiber, SC 2009; with as many nodes per switch as a row has switches it is a flattened
+//! butterfly). A switch has `terminals` nodes at its first ports; then come, dimension by
+//! dimension, the other switches in its rows in their order. Links on level `d + 1` are those in
+//! dimension `d`.
 //!
 //! ## Routing
 //!
-//! *Minimal*: one hop in each dimension in which the coordinate is not right yet, in dimension order. No channel cycle is
-//! possible, and all channels are equal. *Valiant*: minimally to a random switch first, minimally on from there; packets
-//! between nodes at one switch stay there. *UGAL-L*: see [`Misrouting::UgalLocal`]. Both have two
-//! channel classes: packets take the first until they are at the random switch, and the second from there on.
+//! *Minimal*: one hop in each dimension in which the coordinate is not right yet, in dimension
+//! order. No channel cycle is possible, and all channels are equal. *Valiant*: minimally to a
+//! random switch first, minimally on from there; packets between nodes at one switch stay there.
+//! *UGAL-L*: see [`Misrouting::UgalLocal`]. Both have two channel classes: packets take the first
+//! until they are at the random switch, and the second from there on.
 //!
-//! *Faults.* A packet with a dead way takes the next living plan among those that its routing has anyway; with minimal routing
-//! there is only one.
+//! *Faults.* A packet with a dead way takes the next living plan among those that its routing has
+//! anyway; with minimal routing there is only one.
 
 use super::cabling::{Cabling, Names, Parts, Peer};
 use super::coordinates::Coordinates;
@@ -49,8 +52,8 @@ pub struct HyperX {
 }
 
 impl HyperX {
-    /// A network with `sizes[d]` switches in a row along dimension `d` and `terminals` positions at each switch, with nodes
-    /// `0..nodes` attached.
+    /// A network with `sizes[d]` switches in a row along dimension `d` and `terminals` positions at
+    /// each switch, with nodes `0..nodes` attached.
     ///
     /// # Errors
     /// If a parameter is out of bounds.
@@ -166,7 +169,8 @@ impl HyperX {
         self.rule
     }
 
-    /// Links of a rail in one direction that must be cut to halve the network across its shortest rows, which must be even.
+    /// Links of a rail in one direction that must be cut to halve the network across its shortest
+    /// rows, which must be even.
     pub fn bisection(&self) -> u32 {
         let shortest = self.sizes.iter().min().expect("there is a dimension");
         self.cabling.switches_of_a_rail() * shortest / 4
@@ -209,7 +213,8 @@ impl Routing for HyperX {
         &*self.cabling
     }
 
-    /// Rows with three switches have all the dependencies that longer ones have, and three dimensions stand for more.
+    /// Rows with three switches have all the dependencies that longer ones have, and three
+    /// dimensions stand for more.
     fn model(&self) -> Option<Box<dyn Routing>> {
         let sizes = self.sizes.iter().take(3).map(|&size| size.min(3));
         let sizes: Vec<u32> = sizes.collect();

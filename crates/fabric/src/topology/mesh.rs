@@ -1,12 +1,14 @@
 //! # Meshes: tori without wrap-around links
 //!
-//! A mesh with dimensions `k_0, k_1, ...` has a switch for each node, with coordinates as in a [torus](super::torus). In each
-//! dimension a switch is joined to the next higher coordinate and to the next lower one, if there are such switches: switches
-//! at the border have fewer ports. Port 0 of a switch is its node's; then come, dimension by dimension, the link to the higher
-//! coordinate and the link to the lower one.
+//! A mesh with dimensions `k_0, k_1, ...` has a switch for each node, with coordinates as in a
+//! [torus](super::torus). In each dimension a switch is joined to the next higher coordinate and to
+//! the next lower one, if there are such switches: switches at the border have fewer ports. Port 0
+//! of a switch is its node's; then come, dimension by dimension, the link to the higher coordinate
+//! and the link to the lower one.
 //!
-//! Packets go in dimension order, as in a torus. There is no channel cycle in a mesh (Dally and Seitz, 1987), so that all
-//! channels are equal. A packet has one way; if a cable on it is dead the packet is refused.
+//! Packets go in dimension order, as in a torus. There is no channel cycle in a mesh (Dally and
+//! Seitz, 1987), so that all channels are equal. A packet has one way; if a cable on it is dead the
+//! packet is refused.
 
 use super::cabling::{Cabling, Names, Parts, Peer};
 use super::coordinates::Coordinates;
@@ -27,7 +29,8 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// A mesh with `sizes[d]` switches in a row along dimension `d`, with nodes `0..nodes` attached.
+    /// A mesh with `sizes[d]` switches in a row along dimension `d`, with nodes `0..nodes`
+    /// attached.
     ///
     /// # Errors
     /// If a parameter is out of bounds.
@@ -116,8 +119,8 @@ impl Mesh {
         distance
     }
 
-    /// Links of a rail in one direction that must be cut to halve the mesh across its longest rows, which must be even: one in
-    /// each.
+    /// Links of a rail in one direction that must be cut to halve the mesh across its longest rows,
+    /// which must be even: one in each.
     pub fn bisection(&self) -> u32 {
         self.cabling.positions() / self.sizes.iter().max().expect("there is a dimension")
     }
@@ -132,7 +135,8 @@ impl Routing for Mesh {
         &*self.cabling
     }
 
-    /// Rows with three switches have all the dependencies that longer rows have, and three dimensions stand for more.
+    /// Rows with three switches have all the dependencies that longer rows have, and three
+    /// dimensions stand for more.
     fn model(&self) -> Option<Box<dyn Routing>> {
         let sizes = self.sizes.iter().take(3).map(|&size| size.min(3));
         let sizes: Vec<u32> = sizes.collect();

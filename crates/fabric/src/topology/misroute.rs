@@ -1,11 +1,13 @@
 //! Where packets may go to a random place first: the choice in dragonflies and HyperX networks.
 //!
-//! A minimal way loads few links, and all packets in an adverse pattern may share them. Through a random place each pattern
-//! becomes two uniform ones, at twice the hops (Valiant, 1982). UGAL-L (Kim et al., ISCA 2008) compares the two for each packet
-//! at its first switch: it takes the minimal way unless the load of the first link there, times the hops of the whole way, is
-//! greater than that product for one random way. "L" is for local: no other loads are used. A link's load is the count of
-//! packets that hold a channel on it or wait for one (assumed: the paper counts flits in a router's queues, and a router here
-//! holds channels). A packet's random place is a hash over its source and number.
+//! A minimal way loads few links, and all packets in an adverse pattern may share them. Through a
+//! random place each pattern becomes two uniform ones, at twice the hops (Valiant, 1982). UGAL-L
+//! (Kim et al., ISCA 2008) compares the two for each packet at its first switch: it takes the
+//! minimal way unless the load of the first link there, times the hops of the whole way, is greater
+//! than that product for one random way. "L" is for local: no other loads are used. A link's load
+//! is the count of packets that hold a channel on it or wait for one (assumed: the paper counts
+//! flits in a router's queues, and a router here holds channels). A packet's random place is a hash
+//! over its source and number.
 
 use super::routing::Header;
 use super::{Routing, Step};
@@ -18,8 +20,8 @@ impl Misrouting {
     }
 }
 
-/// The better plan by UGAL-L: the minimal way, unless it promises to take longer. `hops` gives a way's links between switches.
-/// If the minimal way is not loaded, the other one is not examined.
+/// The better plan by UGAL-L: the minimal way, unless it promises to take longer. `hops` gives a
+/// way's links between switches. If the minimal way is not loaded, the other one is not examined.
 pub(super) fn better(
     routing: &impl Routing,
     header: &Header,

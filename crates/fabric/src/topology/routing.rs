@@ -28,9 +28,11 @@ pub struct Header {
 /// Where a header may go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The output group, counted from 0 at the switch. The packet takes the group's least loaded link.
+    /// The output group, counted from 0 at the switch. The packet takes the group's least loaded
+    /// link.
     pub group: u32,
-    /// The class of the channels that the packet may take, below [`Wiring::classes`]; `None` for all channels on the link.
+    /// The class of the channels that the packet may take, below [`Wiring::classes`]; `None` for
+    /// all channels on the link.
     pub class: Option<u32>,
 }
 
@@ -59,9 +61,10 @@ impl DeadLinks {
     }
 }
 
-/// Packet ways. A routing needs [`wiring`](Routing::wiring), [`begins_group`](Routing::begins_group), [`plan`](Routing::plan)
-/// and [`step`](Routing::step); the other methods have defaults for a routing with one way for each node pair. A way has at
-/// most [`MAX_PATH`] links, the links of the nodes included.
+/// Packet ways. A routing needs [`wiring`](Routing::wiring),
+/// [`begins_group`](Routing::begins_group), [`plan`](Routing::plan) and [`step`](Routing::step);
+/// the other methods have defaults for a routing with one way for each node pair. A way has at most
+/// [`MAX_PATH`] links, the links of the nodes included.
 pub trait Routing: Debug + Send + Sync {
     /// The wiring that packets are routed on.
     fn wiring(&self) -> &(dyn Wiring + 'static);
@@ -75,30 +78,33 @@ pub trait Routing: Debug + Send + Sync {
         Err(TopologyError::new("rails", message, "1"))
     }
 
-    /// A small machine of the same kind in which packets can wait for each other if and only if they can in this machine;
-    /// `None` if the machine itself is to be searched for cycles.
+    /// A small machine of the same kind in which packets can wait for each other if and only if
+    /// they can in this machine; `None` if the machine itself is to be searched for cycles.
     fn model(&self) -> Option<Box<dyn Routing>> {
         None
     }
 
-    /// The possible holds and waits of packets between switches, if the routing lists them: pairs of channel classes. A routing
-    /// without a small model lists them.
+    /// The possible holds and waits of packets between switches, if the routing lists them: pairs
+    /// of channel classes. A routing without a small model lists them.
     fn dependencies(&self) -> Option<Vec<(ChannelClass, ChannelClass)>> {
         None
     }
 
-    /// Whether a switch's port begins an output group: whether the port before it belongs to another group. Ports are those of
-    /// [`Wiring::output`]; in a [`Cabling`](super::Cabling) the switch's nodes are at the first ports. Where each port begins a
-    /// group, groups have the numbers of their ports.
+    /// Whether a switch's port begins an output group: whether the port before it belongs to
+    /// another group. Ports are those of [`Wiring::output`]; in a [`Cabling`](super::Cabling) the
+    /// switch's nodes are at the first ports. Where each port begins a group, groups have the
+    /// numbers of their ports.
     fn begins_group(&self, switch: SwitchId, port: u32) -> bool;
 
-    /// The part of the route that the header carries besides source and destination: any number, which [`Routing::step`] reads.
-    /// Each packet has its own `draw`, a hash over its source and number; 0 where the routing never chooses. The destination is
-    /// one node, unless the routing has [`trees`](Routing::trees).
+    /// The part of the route that the header carries besides source and destination: any number,
+    /// which [`Routing::step`] reads. Each packet has its own `draw`, a hash over its source and
+    /// number; 0 where the routing never chooses. The destination is one node, unless the routing
+    /// has [`trees`](Routing::trees).
     fn plan(&self, source: Place, destination: Destination, draw: u64) -> u32;
 
-    /// All plans that a packet to one node may have without faults: by default the plan for draw 0. A routing with random plans
-    /// lists them, since [`find_cycle`](crate::find_cycle) follows packets with the listed plans only.
+    /// All plans that a packet to one node may have without faults: by default the plan for draw 0.
+    /// A routing with random plans lists them, since [`find_cycle`](crate::find_cycle) follows
+    /// packets with the listed plans only.
     fn plans(&self, source: Place, node: Place) -> Vec<u32> {
         vec![self.plan(source, node.into(), 0)]
     }
@@ -108,13 +114,15 @@ pub trait Routing: Debug + Send + Sync {
         false
     }
 
-    /// A packet's plan once it has come to its first switch, by the loads there, if the routing chooses. An output group's load
-    /// is the count of packets that hold a channel in it or have waited for one since before this cycle.
+    /// A packet's plan once it has come to its first switch, by the loads there, if the routing
+    /// chooses. An output group's load is the count of packets that hold a channel in it or have
+    /// waited for one since before this cycle.
     fn settle(&self, header: &Header, _load: &mut dyn FnMut(u32) -> u32) -> u32 {
         header.plan
     }
 
-    /// Prefetches the data for the next step from a switch, for a packet to one node, if it may be far.
+    /// Prefetches the data for the next step from a switch, for a packet to one node, if it may be
+    /// far.
     #[inline]
     fn fetch(&self, _switch: SwitchId, _destination: Place) {}
 
@@ -147,26 +155,28 @@ pub trait Routing: Debug + Send + Sync {
         }
     }
 
-    /// Whether a packet to a node may cross a link on any of its ways, the detours round dead links included.
+    /// Whether a packet to a node may cross a link on any of its ways, the detours round dead links
+    /// included.
     fn may_cross(&self, source: Place, node: Place, link: LinkId) -> bool {
         let mut plans = self.plans(source, node).into_iter();
         plans.any(|plan| self.path_of(source, node, plan).contains(&link))
     }
 
-    /// Whether a packet to a node may cross any dead link. Called for each packet at each switch while any link is dead.
+    /// Whether a packet to a node may cross any dead link. Called for each packet at each switch
+    /// while any link is dead.
     fn may_cross_any(&self, source: Place, node: Place, dead: &DeadLinks) -> bool {
         let mut links = dead.links.iter();
         links.any(|&link| self.may_cross(source, node, link))
     }
 
-    /// For each place the level of the lowest dead cable above it, where this is enough to decide whether a packet may cross
-    /// one: in a tree. `u8::MAX` without a dead cable.
+    /// For each place the level of the lowest dead cable above it, where this is enough to decide
+    /// whether a packet may cross one: in a tree. `u8::MAX` without a dead cable.
     fn lowest(&self, _dead: &[LinkId]) -> Vec<u8> {
         Vec::new()
     }
 
-    /// The plan for a packet to a node that has a way without the dead links, if there is such a way: the `usual` one if it
-    /// lives.
+    /// The plan for a packet to a node that has a way without the dead links, if there is such a
+    /// way: the `usual` one if it lives.
     fn plan_around(
         &self,
         source: Place,
@@ -182,15 +192,16 @@ pub trait Routing: Debug + Send + Sync {
         if dead(wiring.injection(source)) || dead(wiring.ejection(node)) {
             return None;
         }
-        // From the usual plan on, so that packets with different plans are spread over the living ways.
+        // From the usual plan on, so that packets with different plans are spread over the living
+        // ways.
         let mut plans = self.plans(source, node);
         let behind = plans.iter().position(|&plan| plan == usual);
         plans.rotate_left(behind.unwrap_or(0));
         plans.into_iter().find(lives)
     }
 
-    /// The links up by which a header may leave a switch so that a way without the dead links leads on; `None` if the routing
-    /// leaves no choice there.
+    /// The links up by which a header may leave a switch so that a way without the dead links leads
+    /// on; `None` if the routing leaves no choice there.
     fn living_ascents(
         &self,
         _switch: SwitchId,
@@ -206,8 +217,8 @@ pub trait Routing: Debug + Send + Sync {
     }
 }
 
-/// The hardware broadcast trees: a fixed way up from each source to the switch where the packet turns, as many hops as
-/// [`Routing::plan`] returns for it, and all ways down from there.
+/// The hardware broadcast trees: a fixed way up from each source to the switch where the packet
+/// turns, as many hops as [`Routing::plan`] returns for it, and all ways down from there.
 pub trait Trees {
     /// The link by which a broadcast leaves a switch below the one where it turns.
     fn ascent(&self, switch: SwitchId, source: Place) -> LinkId;
@@ -225,11 +236,13 @@ pub(crate) trait CompiledRouting: Routing {
     /// Room for the longest path's channels.
     type Path: Path;
 
-    /// Whether a packet may be barred from some channels on a link: by the class that a step names ([`Wiring::classes`]), or by
-    /// its traffic class. If no packet ever is, the engine skips the check.
+    /// Whether a packet may be barred from some channels on a link: by the class that a step names
+    /// ([`Wiring::classes`]), or by its traffic class. If no packet ever is, the engine skips the
+    /// check.
     const CLASSED: bool = true;
 
-    /// Whether plans depend on the packet: on its draw ([`Routing::plan`]) and on loads ([`Routing::settle`]).
+    /// Whether plans depend on the packet: on its draw ([`Routing::plan`]) and on loads
+    /// ([`Routing::settle`]).
     const CHOOSES: bool = false;
 
     /// Whether steps are read from long lists ([`Routing::fetch`]).

@@ -1,28 +1,31 @@
 //! # Tori with any dimensions
 //!
-//! A torus with dimensions `k_0, k_1, ...` has a switch for each node. A switch has coordinates, one in each dimension: node
-//! `p` is at `p mod k_0`, `p / k_0 mod k_1` and so on. In each dimension the switches with equal other coordinates are a
-//! *ring*: each switch is joined to the next higher coordinate and to the next lower one, and the last switch to the first by
-//! the *wrap-around* links. A ring with two switches has two link pairs.
+//! A torus with dimensions `k_0, k_1, ...` has a switch for each node. A switch has coordinates,
+//! one in each dimension: node `p` is at `p mod k_0`, `p / k_0 mod k_1` and so on. In each
+//! dimension the switches with equal other coordinates are a *ring*: each switch is joined to the
+//! next higher coordinate and to the next lower one, and the last switch to the first by the
+//! *wrap-around* links. A ring with two switches has two link pairs.
 //!
 //! ## Names and numbers
 //!
-//! A switch has the number of its place, and its coordinates as its name. Port 0 of a switch is its node's; dimension `d` has
-//! the ports `1 + 2 d` (to higher coordinates) and `2 + 2 d` (to lower ones). Links on level 0 join nodes and switches, links
-//! on level `d + 1` form the rings in dimension `d`. A torus may be partly populated, like a tree.
+//! A switch has the number of its place, and its coordinates as its name. Port 0 of a switch is its
+//! node's; dimension `d` has the ports `1 + 2 d` (to higher coordinates) and `2 + 2 d` (to lower
+//! ones). Links on level 0 join nodes and switches, links on level `d + 1` form the rings in
+//! dimension `d`. A torus may be partly populated, like a tree.
 //!
 //! ## Dimension-order routing
 //!
-//! A packet goes the shorter way round the first dimension's ring until that coordinate is right, then in the second dimension,
-//! and so on (Dally and Seitz, 1987). If both ways are equally long, packets from even coordinates go to higher ones and those
-//! from odd coordinates to lower ones.
+//! A packet goes the shorter way round the first dimension's ring until that coordinate is right,
+//! then in the second dimension, and so on (Dally and Seitz, 1987). If both ways are equally long,
+//! packets from even coordinates go to higher ones and those from odd coordinates to lower ones.
 //!
 //! ## Datelines
 //!
-//! In a ring with five or more switches, packets that each hold a link and wait for the next link may wait for each other round
-//! the ring. So a link's channels form two classes. A packet takes class 0 channels until it has crossed a dimension's
-//! wrap-around link, the *dateline*, and class 1 channels from there on. As no packet crosses a dateline twice, no cycle is
-//! left. Without datelines all channels are equal, and the network deadlocks.
+//! In a ring with five or more switches, packets that each hold a link and wait for the next link
+//! may wait for each other round the ring. So a link's channels form two classes. A packet takes
+//! class 0 channels until it has crossed a dimension's wrap-around link, the *dateline*, and class
+//! 1 channels from there on. As no packet crosses a dateline twice, no cycle is left. Without
+//! datelines all channels are equal, and the network deadlocks.
 
 use super::coordinates::{Coordinates, Packed};
 use super::destination::Destination;
@@ -131,13 +134,14 @@ impl Torus {
         2 + self.ways(a, b, 0).map(|way| way.length).sum::<u32>()
     }
 
-    /// Links of a rail in one direction that must be cut to halve the torus across its longest rings, which must be even: two
-    /// in each.
+    /// Links of a rail in one direction that must be cut to halve the torus across its longest
+    /// rings, which must be even: two in each.
     pub fn bisection(&self) -> u32 {
         2 * self.positions() / self.sizes.iter().max().expect("there is a dimension")
     }
 
-    /// The way round each dimension's ring: the longer way if the dimension's bit in `longer` is set.
+    /// The way round each dimension's ring: the longer way if the dimension's bit in `longer` is
+    /// set.
     fn ways(&self, source: Place, destination: Place, longer: u32) -> impl Iterator<Item = Way> {
         let [from, to] = [source, destination].map(|place| self.coordinates.of(place.get()));
         (0..self.sizes.len()).map(move |dimension| self.way(dimension, from, to, longer))
@@ -395,7 +399,8 @@ impl Routing for Torus {
             .any(|&longer| self.links_of(source, node, longer).contains(&link))
     }
 
-    /// The first plan that is alive, in number order: dimensions are independent, so that each goes the shorter way if it can.
+    /// The first plan that is alive, in number order: dimensions are independent, so that each goes
+    /// the shorter way if it can.
     fn plan_around(
         &self,
         source: Place,

@@ -36,8 +36,8 @@ pub trait Wiring {
     /// Link levels, which may differ in their delays. Level 0 joins nodes and switches.
     fn levels(&self) -> usize;
 
-    /// Classes into which the routing divides a link's channels, within each traffic class; a traffic class has at least as
-    /// many channels.
+    /// Classes into which the routing divides a link's channels, within each traffic class; a
+    /// traffic class has at least as many channels.
     fn classes(&self) -> u32 {
         1
     }
@@ -48,10 +48,12 @@ pub trait Wiring {
     /// A switch's level, from 1.
     fn switch_level(&self, switch: SwitchId) -> usize;
 
-    /// Whether a link goes up: upwards in a tree, to higher coordinates in a torus; on level 0, from a node.
+    /// Whether a link goes up: upwards in a tree, to higher coordinates in a torus; on level 0,
+    /// from a node.
     fn is_up(&self, link: LinkId) -> bool;
 
-    /// A link's printed way, such as "up from level 1 to level 2"; links with one level and direction have the same way.
+    /// A link's printed way, such as "up from level 1 to level 2"; links with one level and
+    /// direction have the same way.
     fn way(&self, link: LinkId) -> String;
 
     /// Where a link starts and where it ends.
@@ -91,7 +93,8 @@ pub trait Wiring {
         (Rail::new(rail), NodeId::new(node))
     }
 
-    /// Whether two places, in ascending order, are on one rail, and nodes are attached at both and at all places between.
+    /// Whether two places, in ascending order, are on one rail, and nodes are attached at both and
+    /// at all places between.
     fn are_attached(&self, first: Place, last: Place) -> bool {
         let positions = self.positions();
         let [(rail, first), (other, last)] =

@@ -16,8 +16,9 @@ pub fn plan(switches: u32, terminals: u32, cables: impl IntoIterator<Item = (u32
     }
 }
 
-/// Tables with shortest ways, for those neighbours that `takes` names, or else for the first one that is nearer: for each node
-/// if `by_node`, for each switch otherwise. There are as many classes as the longest way has links between switches.
+/// Tables with shortest ways, for those neighbours that `takes` names, or else for the first one
+/// that is nearer: for each node if `by_node`, for each switch otherwise. There are as many classes
+/// as the longest way has links between switches.
 pub fn shortest(plan: &Plan, by_node: bool, takes: impl Fn(u32, u32, u32) -> bool) -> Routes {
     let switches = plan.switches.len() as u32;
     let both = plan.cables.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);

@@ -68,7 +68,8 @@ pub fn cut(wiring: &dyn Wiring, lower: impl Fn(SwitchId) -> bool) -> u32 {
     LinkId::all(wiring.links()).filter(crosses).count() as u32
 }
 
-/// Each plan leads from each place to each other one, over no link twice. Returns the greatest link count.
+/// Each plan leads from each place to each other one, over no link twice. Returns the greatest link
+/// count.
 pub fn check_ways(routing: &impl Routing) -> usize {
     let wiring = routing.wiring();
     let mut longest = 0;
@@ -88,7 +89,8 @@ pub fn check_ways(routing: &impl Routing) -> usize {
     longest
 }
 
-/// A packet alone takes the header delays of its links, level by level, and one cycle for each further flit, by both movers.
+/// A packet alone takes the header delays of its links, level by level, and one cycle for each
+/// further flit, by both movers.
 pub fn check_packet_alone(
     topology: impl Into<Topology>,
     delays: &[u32],

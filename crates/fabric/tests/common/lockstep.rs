@@ -1,8 +1,10 @@
-//! Two fabrics in lockstep, one with each mover, under the same traffic; and the earliest record in which they differ.
+//! Two fabrics in lockstep, one with each mover, under the same traffic; and the earliest record in
+//! which they differ.
 //!
-//! At every checkpoint these are compared: the notices to the adapters, the headers, heads and tails of all channels with their
-//! cycles, the traffic and packet waits of each link, and the positions of all flits. With a checkpoint after every cycle, the
-//! comparison covers every flow change on every link.
+//! At every checkpoint these are compared: the notices to the adapters, the headers, heads and
+//! tails of all channels with their cycles, the traffic and packet waits of each link, and the
+//! positions of all flits. With a checkpoint after every cycle, the comparison covers every flow
+//! change on every link.
 
 use super::guard::guarded;
 use super::random::{Case, inputs};
@@ -23,8 +25,8 @@ pub struct Manner {
     pub stride: Cycle,
     /// Whether the worm mover handles each cycle in the opposite order.
     pub reversed: bool,
-    /// The comparison ends this many cycles after the last offer, the turnarounds of all packets not counted, if the network
-    /// has not come to rest.
+    /// The comparison ends this many cycles after the last offer, the turnarounds of all packets
+    /// not counted, if the network has not come to rest.
     pub patience: Cycle,
 }
 
@@ -37,13 +39,15 @@ impl Display for Manner {
         let (source, destination, flits) = (LATE.source, LATE.destination, LATE.flits);
         write!(
             f,
-            "compared every {stride} cycles, the worm mover in the {order} order; when all is at rest, \
+            "compared every {stride} cycles, the worm mover in the {order} order; when all is at \
+            rest, \
              node {source} -> {destination}, {flits} flits, as far as a buffer holds them"
         )
     }
 }
 
-/// Sent when all flits have stopped, to see whether both movers notice. Shorter where a buffer must hold a whole packet.
+/// Sent when all flits have stopped, to see whether both movers notice. Shorter where a buffer must
+/// hold a whole packet.
 const LATE: PacketSpec = PacketSpec {
     source: Place::new(0),
     destination: Destination::Node(Place::new(0)),
@@ -140,7 +144,8 @@ struct Pair {
     worm: Side,
     topology: Topology,
     lanes: Lanes,
-    /// Tails that the flit mover has reported. The worm mover may report a tail later where the report has no effect.
+    /// Tails that the flit mover has reported. The worm mover may report a tail later where the
+    /// report has no effect.
     tails: BTreeSet<Moment>,
     /// The last moments that were compared.
     agreed: VecDeque<Moment>,
@@ -350,8 +355,8 @@ impl Pair {
         format!("cycle {cycle}: {link}, channel {lane}: {what}")
     }
 
-    /// Goes to the next checkpoint, `bound` at the latest. Cycles without work for the flit mover change no state; they are
-    /// passed over and not counted.
+    /// Goes to the next checkpoint, `bound` at the latest. Cycles without work for the flit mover
+    /// change no state; they are passed over and not counted.
     fn step(&mut self, at: Cycle, stride: Cycle, bound: Cycle) -> Result<Cycle, Difference> {
         let quiet = self.flit.bench.fabric.next_cycle().unwrap_or(Cycle::MAX);
         let next = (at + stride).max(quiet).min(bound);
@@ -360,7 +365,8 @@ impl Pair {
         Ok(next)
     }
 
-    /// All flits have stopped: both sides must have come to rest in the same cycle, the earliest cycle for a new packet.
+    /// All flits have stopped: both sides must have come to rest in the same cycle, the earliest
+    /// cycle for a new packet.
     fn rest(&mut self, at: Cycle, turnaround: Cycle) -> Result<(), Difference> {
         let [flit, worm] = self.both(at, |side| side.bench.fabric.next_cycle())?;
         self.same(at, None, "the next cycle with anything to do", &flit, &worm)?;

@@ -1,8 +1,8 @@
-//! The machinery for tests of deliberate mistakes, for several crates: diffs are applied in a workspace copy, and tests there
-//! must fail.
+//! The machinery for tests of deliberate mistakes, for several crates: diffs are applied in a
+//! workspace copy, and tests there must fail.
 //!
-//! The diffs have no line numbers. A hunk's kept and removed lines must occur in the source exactly once; if they do not,
-//! because the source has changed, the diff must be renewed.
+//! The diffs have no line numbers. A hunk's kept and removed lines must occur in the source exactly
+//! once; if they do not, because the source has changed, the diff must be renewed.
 
 #![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
 
@@ -13,7 +13,8 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// The search length for tests that look at random cases: its variable, and its value without a mistake and with one.
+/// The search length for tests that look at random cases: its variable, and its value without a
+/// mistake and with one.
 #[derive(Clone, Copy)]
 pub struct Search {
     pub variable: &'static str,
@@ -22,7 +23,8 @@ pub struct Search {
 }
 
 impl Search {
-    /// Fuzzing tests search for this many seconds without a mistake; the best hidden mistake takes thousands of cases.
+    /// Fuzzing tests search for this many seconds without a mistake; the best hidden mistake takes
+    /// thousands of cases.
     #[allow(dead_code, reason = "each test file uses a part")]
     pub const fn fuzzing(without: u32) -> Self {
         Search {
@@ -70,7 +72,8 @@ impl Mistake {
         let (essay, diff) = text.split_once("\n--- ").unwrap_or_default();
         assert!(
             !essay.trim().is_empty(),
-            "{file} does not say what is wrong and why somebody might write it, and then --- the source"
+            "{file} does not say what is wrong and why somebody might write it, and then --- the \
+            source"
         );
         let mut hunks = Vec::new();
         for part in format!("\n{diff}").split("\n--- ") {
@@ -86,7 +89,8 @@ impl Mistake {
         Mistake { file, home, hunks }
     }
 
-    /// The sources that the mistake changes in the crate at a path, each with its new text; or why the mistake cannot be made.
+    /// The sources that the mistake changes in the crate at a path, each with its new text; or why
+    /// the mistake cannot be made.
     pub fn changed(&self, package: &Path) -> Result<Vec<(PathBuf, String)>, String> {
         let mut changed: Vec<(PathBuf, String)> = Vec::new();
         for Hunk { source, old, new } in &self.hunks {
@@ -140,7 +144,8 @@ pub fn assert_fit(mistakes: &[Mistake], least: usize) {
     assert!(misfits.is_empty(), "{}", misfits.join("\n"));
 }
 
-/// Mistake folders, the least mistake count in each, and the `cargo test` words for the tests that must find them.
+/// Mistake folders, the least mistake count in each, and the `cargo test` words for the tests that
+/// must find them.
 pub type Kinds<'a> = [(&'a str, usize, &'a [&'a str])];
 
 /// Demands that each folder has its mistakes, and that each one fits the sources.
@@ -161,8 +166,9 @@ pub fn assert_all_found(kinds: &Kinds<'_>) {
     }
 }
 
-/// Makes each mistake with `ELANITE_MISTAKE` in its name in the copy, and demands that some tests fail there, which pass
-/// without it. `tests` are the `cargo test` words for the tests. Prints the lines that report the failures.
+/// Makes each mistake with `ELANITE_MISTAKE` in its name in the copy, and demands that some tests
+/// fail there, which pass without it. `tests` are the `cargo test` words for the tests. Prints the
+/// lines that report the failures.
 pub fn assert_found(
     copy: &Copy,
     mistakes: Vec<Mistake>,
@@ -235,7 +241,8 @@ impl Copy {
         self.root.join("crates").join(name)
     }
 
-    /// Whether the command succeeds, and its output. After [`LONGEST`] it has failed: a mistake may loop for ever.
+    /// Whether the command succeeds, and its output. After [`LONGEST`] it has failed: a mistake may
+    /// loop for ever.
     fn cargo(
         &self,
         tests: &[&str],
@@ -282,7 +289,8 @@ impl Copy {
         (success, String::from_utf8_lossy(&said).into_owned())
     }
 
-    /// Runs the tests that these `cargo test` words name, with this search length. Returns whether they pass, and their output.
+    /// Runs the tests that these `cargo test` words name, with this search length. Returns whether
+    /// they pass, and their output.
     pub fn run(&self, tests: &[&str], variable: &str, much: u32) -> (bool, String) {
         let (built, said) = self.cargo(tests, (variable, much), &["--no-run"]);
         assert!(built, "the copy does not compile:\n{said}");

@@ -36,8 +36,8 @@ pub const ASCENTS: [Ascent; 5] = [
     Ascent::FlowHash,
 ];
 
-/// All circuits. [`Circuit::CutThrough`] is wormhole routing with buffers for whole packets: see `cut_through.rs`, and the random
-/// machines.
+/// All circuits. [`Circuit::CutThrough`] is wormhole routing with buffers for whole packets: see
+/// `cut_through.rs`, and the random machines.
 pub const CIRCUITS: [Circuit; 3] = [
     Circuit::UntilAcknowledged,
     Circuit::UntilDelivered,
@@ -102,7 +102,8 @@ pub fn high(spec: PacketSpec) -> PacketSpec {
     }
 }
 
-/// Links to the farthest destination in a tree; a broadcast crosses as many links to each of its other destinations.
+/// Links to the farthest destination in a tree; a broadcast crosses as many links to each of its
+/// other destinations.
 pub fn farthest(config: &Config, spec: &PacketSpec) -> u32 {
     let tree = config.topology.as_tree().expect("a tree");
     let places = spec.destination.places();
@@ -118,7 +119,8 @@ pub fn travel(config: &Config, spec: &PacketSpec) -> Cycle {
     2 * delays.map(Cycle::from).sum::<Cycle>()
 }
 
-/// The notices to the adapters, with their times. A packet's number is left out: it is a handle, not a result.
+/// The notices to the adapters, with their times. A packet's number is left out: it is a handle,
+/// not a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
     Injected(Cycle, PacketSpec),
@@ -136,7 +138,8 @@ pub struct Bench {
     pub fabric: Fabric,
     /// Cycles from the delivery at a node to the acknowledgement's departure, and the answer.
     answer: Box<Answer>,
-    /// Whether the adapters act on notices in the opposite order; no result may depend on the order.
+    /// Whether the adapters act on notices in the opposite order; no result may depend on the
+    /// order.
     pub reversed: bool,
     pub heard: Vec<Heard>,
     notices: Vec<Notice>,
@@ -291,9 +294,9 @@ pub fn assert_all_done(census: &PacketCensus, packets: usize) {
     );
 }
 
-/// The share of a link's rate at which a node sends while all do: `packets` from each node to others at random, as long as a
-/// channel's buffer and all offered at the start. Measured between two tenths of the arrivals, when no node has run out of
-/// packets.
+/// The share of a link's rate at which a node sends while all do: `packets` from each node to
+/// others at random, as long as a channel's buffer and all offered at the start. Measured between
+/// two tenths of the arrivals, when no node has run out of packets.
 pub fn uniform_share(config: Config, packets: u32, [from, to]: [usize; 2]) -> f64 {
     let (nodes, flits) = (config.topology.nodes(), config.buffer);
     let mut stream = Stream::new(1, "uniform");

@@ -1,7 +1,8 @@
-//! Times on paper: when a packet's flits cross its links, and when its channels are free, from the rules alone.
+//! Times on paper: when a packet's flits cross its links, and when its channels are free, from the
+//! rules alone.
 //!
-//! Link `i` on the way has the delay `D_i`; a header comes to link `i` after `A_i = D_0 + ... + D_{i-1}` cycles if it is not
-//! held up.
+//! Link `i` on the way has the delay `D_i`; a header comes to link `i` after
+//! `A_i = D_0 + ... + D_{i-1}` cycles if it is not held up.
 
 use super::Bench;
 use fabric::motion::{Lanes, MotionReport};
@@ -48,10 +49,12 @@ impl Passage {
         Passage::held_up(config, start, spec, |_, _, earliest| earliest)
     }
 
-    /// Flit `k` crosses link `i` as soon as it is there, `D` cycles after it crossed the link before; as the flit before it is
-    /// gone; and as there is room: flit `k - B` has left the `B`-flit buffer behind the link, a cycle ago. The node takes every
-    /// flit. So `s_i(k) = max(s_{i-1}(k) + D_{i-1}, s_i(k-1) + 1, s_{i+1}(k-B) + 1)`; as long as no buffer fills `s_i(k)` is
-    /// `start + A_i + k`. `others(i, k, earliest)` gives the cycle when the other packets on the link let flit `k` pass.
+    /// Flit `k` crosses link `i` as soon as it is there, `D` cycles after it crossed the link
+    /// before; as the flit before it is gone; and as there is room: flit `k - B` has left the
+    /// `B`-flit buffer behind the link, a cycle ago. The node takes every flit. So
+    /// `s_i(k) = max(s_{i-1}(k) + D_{i-1}, s_i(k-1) + 1, s_{i+1}(k-B) + 1)`; as long as no buffer
+    /// fills `s_i(k)` is `start + A_i + k`. `others(i, k, earliest)` gives the cycle when the other
+    /// packets on the link let flit `k` pass.
     pub fn held_up(
         config: &Config,
         start: Cycle,
@@ -106,13 +109,15 @@ impl Passage {
         self.tail(last) + self.delays[last]
     }
 
-    /// The cycle in which the acknowledgement, sent `turnaround` cycles after the delivery, has come back over all links.
+    /// The cycle in which the acknowledgement, sent `turnaround` cycles after the delivery, has
+    /// come back over all links.
     pub fn acknowledged(&self, turnaround: Cycle) -> Cycle {
         self.delivered() + turnaround + self.delays.iter().sum::<Cycle>()
     }
 
-    /// The cycle from which link `i`'s channel is free: when the EOP has passed, which starts one cycle after the
-    /// acknowledgement; one cycle after the delivery; or two cycles after the tail has left the buffer or has come to the node.
+    /// The cycle from which link `i`'s channel is free: when the EOP has passed, which starts one
+    /// cycle after the acknowledgement; one cycle after the delivery; or two cycles after the tail
+    /// has left the buffer or has come to the node.
     pub fn free(&self, circuit: Circuit, link: usize, turnaround: Cycle) -> Cycle {
         match circuit {
             Circuit::UntilAcknowledged => {

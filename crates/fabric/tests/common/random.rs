@@ -64,8 +64,8 @@ pub fn inputs(acts: &[(Cycle, Act)], traffic: &[(Cycle, PacketSpec)]) -> Vec<(Cy
 }
 
 impl Case {
-    /// Answers and turnarounds that differ from packet to packet and from node to node: acknowledgements overtake each other
-    /// and meet.
+    /// Answers and turnarounds that differ from packet to packet and from node to node:
+    /// acknowledgements overtake each other and meet.
     pub fn answer(&self) -> impl Fn(&PacketSpec, Place) -> (Cycle, Ack) + 'static {
         let turnaround = self.turnaround;
         move |spec, node| {
@@ -89,7 +89,8 @@ impl Display for Case {
             let (priority, class) = (spec.priority, spec.traffic_class);
             writeln!(
                 f,
-                "  cycle {at}: node {source} -> {destination}, {flits} flits, {priority:?}, class {class}"
+                "  cycle {at}: node {source} -> {destination}, {flits} flits, {priority:?}, class \
+                {class}"
             )?;
         }
         for (at, act) in &self.acts {
@@ -99,7 +100,8 @@ impl Display for Case {
     }
 }
 
-/// A network without hardware broadcasts: one that is not a tree, or has consecutive nodes at scattered positions.
+/// A network without hardware broadcasts: one that is not a tree, or has consecutive nodes at
+/// scattered positions.
 fn treeless() -> impl Strategy<Value = Topology> {
     prop_oneof![
         3 => torus().prop_map(Topology::from),
@@ -111,7 +113,8 @@ fn treeless() -> impl Strategy<Value = Topology> {
     ]
 }
 
-/// A network without hardware broadcasts under traffic with fewer than `packets` packets, without broadcasts.
+/// A network without hardware broadcasts under traffic with fewer than `packets` packets, without
+/// broadcasts.
 fn treeless_case(packets: usize) -> impl Strategy<Value = Case> {
     case_of(treeless(), packets).prop_map(|mut case| {
         let least = case.config.traffic_classes * case.config.topology.classes();
@@ -138,8 +141,8 @@ fn hop_delay() -> impl Strategy<Value = u32> {
     prop_oneof![16 => 1_u32..=12, 3 => 1_u32..=63, 1 => 64..=MAX_HOP_DELAY, 4 => Just(1_u32)]
 }
 
-/// Cycles after which a credit is back, by level: one on all levels of most machines; else mostly as long as the way out, and
-/// longer on some levels than on others.
+/// Cycles after which a credit is back, by level: one on all levels of most machines; else mostly
+/// as long as the way out, and longer on some levels than on others.
 fn credit_delay(levels: usize) -> impl Strategy<Value = Vec<u32>> {
     let delay = prop_oneof![
         3 => Just(1_u32),
@@ -184,7 +187,8 @@ fn differing(links: u32) -> impl Strategy<Value = (LinkId, LinkOverride)> {
 /// The paces of all levels, or an empty list; and links that differ.
 type Unequal = (Vec<Pace>, Vec<(LinkId, LinkOverride)>);
 
-/// Slow links: absent in most machines; else whole levels, and some links that differ from those on their level.
+/// Slow links: absent in most machines; else whole levels, and some links that differ from those on
+/// their level.
 fn unequal(levels: usize, links: u32) -> impl Strategy<Value = Unequal> {
     let some = || prop::collection::vec(differing(links), 1..6);
     prop_oneof![
@@ -224,7 +228,8 @@ fn service() -> impl Strategy<Value = (Multiplexing, Engine)> {
     ])
 }
 
-/// The memory port's period and burst: short and odd ones, `QsNET`'s, and longer ones than any prediction reaches.
+/// The memory port's period and burst: short and odd ones, `QsNET`'s, and longer ones than any
+/// prediction reaches.
 fn sharing() -> impl Strategy<Value = (u64, u64)> {
     let period = prop_oneof![6 => 1_u64..60, 3 => 60_u64..400, 1 => 400_u64..3000];
     let any = period.prop_flat_map(|period| (Just(period), 0..=period / 2));
@@ -294,7 +299,8 @@ fn config<T: Into<Topology> + Debug + 'static>(
         .boxed() // nested generators of this size fill a test's stack
 }
 
-/// Packets at random moments, some for one destination, some broadcasts, mostly to a few nodes or to all.
+/// Packets at random moments, some for one destination, some broadcasts, mostly to a few nodes or
+/// to all.
 fn traffic(
     nodes: u32,
     classes: u32,
@@ -380,8 +386,8 @@ fn rates(links: u32) -> impl Strategy<Value = Vec<(LinkId, f64)>> {
     ]
 }
 
-/// The same case where parts fail: cables die, mostly while packets are under way, some are repaired, and now and then the
-/// sources learn.
+/// The same case where parts fail: cables die, mostly while packets are under way, some are
+/// repaired, and now and then the sources learn.
 pub fn failing(case: Case) -> impl Strategy<Value = Case> {
     let links = case.config.topology.links();
     let last = case.traffic.last().map_or(0, |offer| offer.0);
@@ -441,7 +447,8 @@ pub fn case() -> impl Strategy<Value = Case> {
     case_of(small_tree(), 60)
 }
 
-/// A small machine with a tree for each source under many broadcasts, half of them to all nodes: some cases deadlock.
+/// A small machine with a tree for each source under many broadcasts, half of them to all nodes:
+/// some cases deadlock.
 pub fn rivals() -> impl Strategy<Value = Case> {
     case_of(tree(2..=3, 2..=3), 60).prop_map(|mut case| {
         case.config.broadcast = Broadcast::BySource;
@@ -460,8 +467,9 @@ pub fn rivals() -> impl Strategy<Value = Case> {
     })
 }
 
-/// A small machine with any network kind and buffers for more flits than any prediction reaches ahead, mostly for whole
-/// packets, under packets that are partly as long. Mostly circuits are held, so that most worm ends have no waiters.
+/// A small machine with any network kind and buffers for more flits than any prediction reaches
+/// ahead, mostly for whole packets, under packets that are partly as long. Mostly circuits are
+/// held, so that most worm ends have no waiters.
 fn deep_case() -> impl Strategy<Value = Case> {
     let cases = prop_oneof![2 => case_of(small_tree(), 60), 1 => treeless_case(60)];
     (cases, HORIZON as u32..4000).prop_map(|(mut case, buffer)| {
@@ -478,12 +486,13 @@ fn deep_case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// The cycle in which the lower 32 bits of the cycle count come round, and the first one that is as far in the future of a
-/// cycle, in 32 bits, as in its past.
+/// The cycle in which the lower 32 bits of the cycle count come round, and the first one that is as
+/// far in the future of a cycle, in 32 bits, as in its past.
 const AROUND: [Cycle; 2] = [1 << 32, 1 << 31];
 
-/// A machine under twice the traffic, and now and then a large one under more. Some have run for very long, some hold their
-/// circuits for as long, or half as long: a 32-bit cycle count must do no harm.
+/// A machine under twice the traffic, and now and then a large one under more. Some have run for
+/// very long, some hold their circuits for as long, or half as long: a 32-bit cycle count must do
+/// no harm.
 pub fn large_case() -> impl Strategy<Value = Case> {
     let cases = prop_oneof![
         14 => case_of(small_tree(), 120),

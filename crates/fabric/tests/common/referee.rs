@@ -1,10 +1,13 @@
-//! The control plane, decided a second time. Both movers share it, so that comparing the movers does not test it.
+//! The control plane, decided a second time. Both movers share it, so that comparing the movers
+//! does not test it.
 //!
-//! A *referee* receives a run's events: offers, motion moments, deliveries and acknowledgements. From these and the rules (the
-//! essays of `control` and `control::arbitration`; petrini2003 s2.2) it decides, cycle by cycle, which packet is injected,
-//! which header gets which channel, and when channels are free. The run must have done exactly that: injections, deliveries and
-//! acknowledgements in the same cycles, first flits only on the channels that the referee has granted, and the same counters.
-//! The referee shares only the wiring and the routes with the control plane; `wiring.rs` tests these.
+//! A *referee* receives a run's events: offers, motion moments, deliveries and acknowledgements.
+//! From these and the rules (the essays of `control` and `control::arbitration`; petrini2003 s2.2)
+//! it decides, cycle by cycle, which packet is injected, which header gets which channel, and when
+//! channels are free. The run must have done exactly that: injections, deliveries and
+//! acknowledgements in the same cycles, first flits only on the channels that the referee has
+//! granted, and the same counters. The referee shares only the wiring and the routes with the
+//! control plane; `wiring.rs` tests these.
 
 mod alternatives;
 mod flits;
@@ -45,8 +48,8 @@ struct Flight {
     /// When the last known answer will be back, and the worst known answer.
     back: Cycle,
     answer: Ack,
-    /// In a dragonfly or HyperX network: the group or switch through which the packet still goes or went, if it does not go
-    /// minimally, and its choice among the links between two groups.
+    /// In a dragonfly or HyperX network: the group or switch through which the packet still goes or
+    /// went, if it does not go minimally, and its choice among the links between two groups.
     via: Option<u32>,
     link: usize,
 }
@@ -81,7 +84,8 @@ struct Header {
 #[derive(Default)]
 struct Crossing {
     waiting: Vec<Header>,
-    /// For the broadcast that is being set up: links without a channel yet, and the channels of the other links.
+    /// For the broadcast that is being set up: links without a channel yet, and the channels of the
+    /// other links.
     missing: BTreeSet<LinkId>,
     claimed: Vec<ChannelId>,
     /// The cycle after the last set-up.
@@ -113,7 +117,8 @@ type Queue = VecDeque<(Cycle, PacketSpec)>;
 pub struct Referee<'a> {
     case: &'a Case,
     lanes: Lanes,
-    /// Waiting packets by node and traffic class, high priority before low, and when they were offered.
+    /// Waiting packets by node and traffic class, high priority before low, and when they were
+    /// offered.
     queues: BTreeMap<(Place, u8), [Queue; 2]>,
     /// Packets under way by node and traffic class.
     outstanding: BTreeMap<(Place, u8), u32>,
@@ -137,7 +142,8 @@ pub struct Referee<'a> {
     /// By channel: the count of channels downstream that have not sent the last flit.
     branches: BTreeMap<ChannelId, usize>,
     crossings: BTreeMap<SwitchId, Crossing>,
-    /// By link: broadcasts that have been opened on the link and not at its end, the first one in front.
+    /// By link: broadcasts that have been opened on the link and not at its end, the first one in
+    /// front.
     sent_on: BTreeMap<LinkId, VecDeque<u64>>,
     /// Cycles in which a switch may begin to set up another broadcast.
     set_ups: BTreeSet<Cycle>,
@@ -249,8 +255,8 @@ impl<'a> Referee<'a> {
         self.case.config.delay_of(self.lanes.link(channel)).into()
     }
 
-    /// Cycles from the tail's departure from the buffer behind a channel, or its arrival in a node, until the channel is free
-    /// without circuits.
+    /// Cycles from the tail's departure from the buffer behind a channel, or its arrival in a node,
+    /// until the channel is free without circuits.
     fn release(&self, channel: ChannelId) -> Cycle {
         let link = self.lanes.link(channel);
         Cycle::from(self.case.config.credit_delay_of(link)) + 1
@@ -296,7 +302,8 @@ impl<'a> Referee<'a> {
         }
     }
 
-    /// The acknowledgement is back. The EOP starts in the next cycle and frees each channel as it passes.
+    /// The acknowledgement is back. The EOP starts in the next cycle and frees each channel as it
+    /// passes.
     fn acknowledge(&mut self, now: Cycle, packet: u64) {
         let flight = self.flights.remove(&packet).expect("it was under way");
         let (source, class) = (flight.spec.source, flight.spec.traffic_class);
@@ -382,8 +389,8 @@ impl<'a> Referee<'a> {
         group.waiting.push(header);
     }
 
-    /// At each switch that sets up no broadcast the best waiting broadcast asks for all its links down; but not one that came
-    /// over a link after another broadcast that still waits.
+    /// At each switch that sets up no broadcast the best waiting broadcast asks for all its links
+    /// down; but not one that came over a link after another broadcast that still waits.
     fn begin_set_ups(&mut self, now: Cycle) {
         let mut crossings = std::mem::take(&mut self.crossings);
         for (&switch, crossing) in &mut crossings {
@@ -452,9 +459,10 @@ impl<'a> Referee<'a> {
         self.groups = groups;
     }
 
-    /// The highest priority, then the greatest age, then the header that has had this age here for the longest time, then the
-    /// first from the input behind the last winner; the winner gets the link with the most free channels; among equal links the
-    /// first from a start that a hash names.
+    /// The highest priority, then the greatest age, then the header that has had this age here for
+    /// the longest time, then the first from the input behind the last winner; the winner gets the
+    /// link with the most free channels; among equal links the first from a start that a hash
+    /// names.
     fn winner(&self, group: &Group, inputs: u32, now: Cycle) -> Option<(usize, LinkId)> {
         let config = &self.case.config;
         let rank = |header: &Header| {

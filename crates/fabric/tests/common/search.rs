@@ -22,7 +22,8 @@ pub struct Tally {
     pub packets: u64,
     /// Headers, heads and tails.
     pub moments: u64,
-    /// How often links began or ceased to send flits, counted where there was a checkpoint after every cycle.
+    /// How often links began or ceased to send flits, counted where there was a checkpoint after
+    /// every cycle.
     pub changes: u64,
 }
 
@@ -53,8 +54,9 @@ impl Display for Tally {
     }
 }
 
-/// Runs the cases with the seeds from `first` on, at most `limit`, on all cores; no case begins after `patience`. Prints the
-/// comparison's extent, or panics with the first report. A case that takes longer than `longest` hangs.
+/// Runs the cases with the seeds from `first` on, at most `limit`, on all cores; no case begins
+/// after `patience`. Prints the comparison's extent, or panics with the first report. A case that
+/// takes longer than `longest` hangs.
 pub fn search(
     first: u64,
     limit: u64,
@@ -98,7 +100,8 @@ pub fn search(
                 .iter()
                 .filter(|&(_, &begins)| begin.elapsed() > begins + longest);
             if let Some((seed, _)) = hanging.next() {
-                // A thread cannot be ended from outside. Output that is printed in the usual way would be lost.
+                // A thread cannot be ended from outside. Output that is printed in the usual way
+                // would be lost.
                 let seconds = longest.as_secs();
                 let _ = writeln!(
                     stderr(),

@@ -4,8 +4,8 @@ use super::{MANY, TIMEOUT, ended, link, news, noisy, run, switch, times, tree};
 use crate::common::{Heard, broadcast, packet};
 use fabric::{Ack, LinkId};
 
-/// A switch discards a packet with a wrong header; the destination discards one with a wrong body; a wrong acknowledgement does
-/// not reach the source, and its bad EOP comes behind the timeout.
+/// A switch discards a packet with a wrong header; the destination discards one with a wrong body;
+/// a wrong acknowledgement does not reach the source, and its bad EOP comes behind the timeout.
 #[test]
 fn bit_errors_strike_header_body_and_acknowledgement() {
     let traffic = [(0, ended(packet(0, 15, 10)))];
@@ -39,8 +39,8 @@ fn bit_errors_strike_header_body_and_acknowledgement() {
     });
 }
 
-/// As often as the rate predicts: among 4,000 packets with 100 bits, over a link with 1 wrong bit in 1,000, about 381 are
-/// damaged.
+/// As often as the rate predicts: among 4,000 packets with 100 bits, over a link with 1 wrong bit
+/// in 1,000, about 381 are damaged.
 #[test]
 fn bit_errors_are_as_frequent_as_the_rate_says() {
     let config = noisy(&switch(), LinkId::new(5), |faults| faults.flit_bits = 10);
@@ -58,7 +58,8 @@ fn bit_errors_are_as_frequent_as_the_rate_says() {
     assert_eq!(corrupted.count() as u64, errors);
 }
 
-/// Checks that two error kinds occur together as often as independent ones: within five standard deviations.
+/// Checks that two error kinds occur together as often as independent ones: within five standard
+/// deviations.
 fn assert_independent(both: usize, (one, other): (usize, usize), of: usize) {
     let expected = one as f64 * other as f64 / of as f64;
     let apart = (both as f64 - expected).abs();
@@ -89,8 +90,8 @@ fn bit_errors_of_successive_packets_are_independent() {
     }
 }
 
-/// A broadcast to all nodes at its switch comes back over its source's cable, which its answer takes, too. Packet and answer
-/// errors are independent.
+/// A broadcast to all nodes at its switch comes back over its source's cable, which its answer
+/// takes, too. Packet and answer errors are independent.
 #[test]
 fn bit_errors_of_body_and_answer_are_independent() {
     let config = noisy(&switch(), LinkId::new(4), |faults| {

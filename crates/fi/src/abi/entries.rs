@@ -1,4 +1,5 @@
-//! The functions' inputs and outputs: messages, completions, and attributes of the objects that a program opens.
+//! The functions' inputs and outputs: messages, completions, and attributes of the objects that a
+//! program opens.
 
 use super::Pointer;
 pub use rank::memory::IoVec;

@@ -1,7 +1,8 @@
 //! The objects that a program opens, and their function tables.
 //!
-//! An object begins with a [`Fid`]: class, the program's context, and the functions that all objects have. Behind the
-//! interface's fields, each of our objects has a number by which the [progress engine](crate::progress) knows it.
+//! An object begins with a [`Fid`]: class, the program's context, and the functions that all
+//! objects have. Behind the interface's fields, each of our objects has a number by which the
+//! [progress engine](crate::progress) knows it.
 
 use super::entries::{
     FiAvAttr, FiCntrAttr, FiCqAttr, FiCqErrEntry, FiIoc, FiMrAttr, FiMsg, FiMsgAtomic, FiMsgRma,
@@ -12,12 +13,12 @@ use super::info::FiInfo;
 use super::{Pointer, UnusedEntry};
 use std::ffi::{c_char, c_int, c_void};
 
-/// Opens an object in another object, by attributes. Arguments: that object, attributes, place for the new one,
-/// context.
+/// Opens an object in another object, by attributes. Arguments: that object, attributes, place for
+/// the new one, context.
 pub type OpenFn<P, A> = unsafe extern "C" fn(*mut P, *mut A, *mut *mut Fid, *mut c_void) -> c_int;
 
-/// Registers memory. Arguments: domain, start or list, length, access, offset, key, flags, place for the object,
-/// context.
+/// Registers memory. Arguments: domain, start or list, length, access, offset, key, flags, place
+/// for the object, context.
 pub type Register<B> = unsafe extern "C" fn(
     *mut Fid,
     B,
@@ -30,8 +31,9 @@ pub type Register<B> = unsafe extern "C" fn(
     *mut c_void,
 ) -> c_int;
 
-/// An endpoint function with a buffer (its start, length and descriptor) or a piece list (its start, a descriptor and
-/// the piece count), one word that names the peer, and the program's context.
+/// An endpoint function with a buffer (its start, length and descriptor) or a piece list (its
+/// start, a descriptor and the piece count), one word that names the peer, and the program's
+/// context.
 pub type OneWordFn<B> = unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, Pointer) -> isize;
 
 /// Such a function with two words.
@@ -166,7 +168,8 @@ pub struct FiOpsCm {
     pub size: usize,
     pub setname: UnusedEntry,
     pub getname: unsafe extern "C" fn(*mut Fid, *mut c_void, *mut usize) -> c_int,
-    /// `getpeer`, and the connection functions: `connect`, `listen`, `accept`, `reject`, `shutdown`, `join`.
+    /// `getpeer`, and the connection functions: `connect`, `listen`, `accept`, `reject`,
+    /// `shutdown`, `join`.
     pub others: [UnusedEntry; 7],
 }
 
@@ -182,8 +185,8 @@ pub struct FidEp {
     pub collective: *const c_void,
 }
 
-/// Untagged messages. Arguments: buffer, length, descriptor, peer, context; `data`, where a function has it, before the
-/// peer.
+/// Untagged messages. Arguments: buffer, length, descriptor, peer, context; `data`, where a
+/// function has it, before the peer.
 #[repr(C)]
 pub struct FiOpsMsg {
     pub size: usize,
@@ -231,8 +234,8 @@ pub struct FiOpsRma {
 /// Whether there is an operation on a type, and how many words it has at most.
 pub type Valid = unsafe extern "C" fn(*mut FidEp, u32, u32, *mut usize) -> c_int;
 
-/// Arguments: operand, word count, descriptor; word to compare with, its descriptor; result, its descriptor; peer,
-/// place, key, type, operation, context.
+/// Arguments: operand, word count, descriptor; word to compare with, its descriptor; result, its
+/// descriptor; peer, place, key, type, operation, context.
 #[repr(C)]
 pub struct FiOpsAtomic {
     pub size: usize,

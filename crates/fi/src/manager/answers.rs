@@ -1,8 +1,8 @@
 //! The process manager's answers that the rank finds by itself, in the key-value space's file.
 //!
-//! MPICH asks for each rank's address, one after the other: `cmd=get kvsname=... key=...`, and a line with the value.
-//! Where the value is in the file (see the crate `launch`), the request is not sent, and the reply comes from here when
-//! MPICH reads it.
+//! MPICH asks for each rank's address, one after the other: `cmd=get kvsname=... key=...`, and a
+//! line with the value. Where the value is in the file (see the crate `launch`), the request is not
+//! sent, and the reply comes from here when MPICH reads it.
 
 use launch::space::{Reader, VARIABLE};
 use launch::wire::Reply;
@@ -16,7 +16,8 @@ const KEY: &[u8] = b"key=";
 /// Whether MPICH has read a reply by this library's function: otherwise it would not find ours.
 static READS: AtomicBool = AtomicBool::new(false);
 
-/// The file, and the reply that has not been read. A signal handler that comes while the lock is held goes past it.
+/// The file, and the reply that has not been read. A signal handler that comes while the lock is
+/// held goes past it.
 static SPACE: LazyLock<Mutex<Option<Space>>> = LazyLock::new(|| {
     let path = std::env::var(VARIABLE).ok();
     let reader = path.and_then(|path| Reader::open(&path).ok());

@@ -1,8 +1,8 @@
-//! The request for more ranks, as `MPI_Comm_spawn` sends it: `mcmd=spawn`, and lines up to `endcmd`, several times if
-//! the ranks run several programs.
+//! The request for more ranks, as `MPI_Comm_spawn` sends it: `mcmd=spawn`, and lines up to
+//! `endcmd`, several times if the ranks run several programs.
 //!
-//! The simulator takes the new ranks into the simulation, from the call's moment on, and gives them numbers in the run.
-//! The process manager reads these numbers before the request itself.
+//! The simulator takes the new ranks into the simulation, from the call's moment on, and gives them
+//! numbers in the run. The process manager reads these numbers before the request itself.
 
 #![allow(unsafe_code)] // room for the number
 
@@ -16,8 +16,9 @@ use rank::session::{self, Session};
 const SPAWN: &[u8] = b"mcmd=spawn\n";
 const COUNT: &[u8] = b"nprocs=";
 
-/// The line that gives the process manager the places for the ranks that a request starts. `None` if it starts no
-/// ranks, or if the run has no room for them: the process manager refuses a request without places.
+/// The line that gives the process manager the places for the ranks that a request starts. `None`
+/// if it starts no ranks, or if the run has no room for them: the process manager refuses a request
+/// without places.
 pub fn places(request: &[u8]) -> Option<Vec<u8>> {
     let count = count(request)?;
     let session = session::get().filter(|_| !session::is_held())?;
@@ -54,7 +55,8 @@ fn order(session: &Session, count: u32) -> Option<u32> {
     if status != Some(EndStatus::Done) {
         let room = session.rank().1;
         eprintln!(
-            "elanite: MPI_Comm_spawn: among the {room} ranks for which the run has room (--universe {room}), \
+            "elanite: MPI_Comm_spawn: among the {room} ranks for which the run has room \
+            (--universe {room}), \
              no {count} are left; name a larger number"
         );
         return None;

@@ -1,11 +1,12 @@
 //! Pending atomic operations on other ranks' words.
 //!
-//! The adapter fetches, stores, compares and swaps, adds, and combines bits. For all else (minimum, product,
-//! floating-point sums, ...) the rank works as libraries do on such adapters: it fetches the word, combines, and stores
-//! the result if the word is still the same; otherwise it combines again with the word that it has found.
+//! The adapter fetches, stores, compares and swaps, adds, and combines bits. For all else (minimum,
+//! product, floating-point sums, ...) the rank works as libraries do on such adapters: it fetches
+//! the word, combines, and stores the result if the word is still the same; otherwise it combines
+//! again with the word that it has found.
 //!
-//! MPI wants a rank's accumulates on one word in order, so an operation waits while another one by this rank on the
-//! same word is pending.
+//! MPI wants a rank's accumulates on one word in order, so an operation waits while another one by
+//! this rank on the same word is pending.
 
 use link::{Atomic, Order, RemoteMemory, Width};
 use std::collections::{BTreeMap, VecDeque};
@@ -175,8 +176,8 @@ impl AtomicRequest {
 /// A word: the rank, its memory's key, and the offset.
 type Word = (u32, u64, u64);
 
-/// A rank's operations by words: each word's first one is pending, with the word that it compares with, if it has begun
-/// to.
+/// A rank's operations by words: each word's first one is pending, with the word that it compares
+/// with, if it has begun to.
 #[derive(Default)]
 pub struct Atomics {
     queues: BTreeMap<Word, VecDeque<AtomicRequest>>,
@@ -195,8 +196,8 @@ impl Atomics {
         Some(request.begin())
     }
 
-    /// The adapter has found a word. Returns the next order, and whether the operation continues; else it ends with
-    /// this word.
+    /// The adapter has found a word. Returns the next order, and whether the operation continues;
+    /// else it ends with this word.
     pub fn found(&mut self, id: u64, word: u64) -> (Option<AtomicOrder>, bool) {
         let Some(&(place, compared)) = self.under_way.get(&id) else {
             return (None, false);
@@ -213,7 +214,8 @@ impl Atomics {
         (self.ended(id), false)
     }
 
-    /// An operation has ended, with or without success; returns the first order for the next one on the word.
+    /// An operation has ended, with or without success; returns the first order for the next one on
+    /// the word.
     pub fn ended(&mut self, id: u64) -> Option<AtomicOrder> {
         let (place, _) = self.under_way.remove(&id)?;
         let queue = self.queues.get_mut(&place)?;

@@ -1,6 +1,6 @@
-//! The endpoint's bindings, which determine where its operations' ends are reported: queues by direction, counters by
-//! operation kind. With `FI_SELECTIVE_COMPLETION` only operations with the flag `FI_COMPLETION` show in the queue;
-//! failures always do.
+//! The endpoint's bindings, which determine where its operations' ends are reported: queues by
+//! direction, counters by operation kind. With `FI_SELECTIVE_COMPLETION` only operations with the
+//! flag `FI_COMPLETION` show in the queue; failures always do.
 
 use super::completions::Binding;
 use crate::abi::{FI_COMPLETION, FI_READ, FI_RECV, FI_SELECTIVE_COMPLETION, FI_SEND, FI_WRITE};
@@ -57,8 +57,8 @@ impl Bindings {
         }
     }
 
-    /// Where the end of an operation is reported, with its kind among the flags `shown`: by the flags of its call or,
-    /// without these, by the endpoint's.
+    /// Where the end of an operation is reported, with its kind among the flags `shown`: by the
+    /// flags of its call or, without these, by the endpoint's.
     pub fn of(&self, shown: u64, flags: Option<u64>) -> Binding {
         let direction = if shown & FI_RECV != 0 {
             self.receive

@@ -1,5 +1,5 @@
-//! Pending blocking collective calls: the room for the bytes due to the rank, and how each ended. Nonblocking ones are
-//! the MPI library's operations ([`crate::stand_in`]).
+//! Pending blocking collective calls: the room for the bytes due to the rank, and how each ended.
+//! Nonblocking ones are the MPI library's operations ([`crate::stand_in`]).
 
 use link::{EndStatus, OperationEnd, PayloadPart};
 use rank::memory::Buffer;

@@ -1,10 +1,11 @@
-//! Where the ends of operations are reported: completion queues, with the ended operation and its outcome, and
-//! counters, with the count.
+//! Where the ends of operations are reported: completion queues, with the ended operation and its
+//! outcome, and counters, with the count.
 
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
 use std::collections::VecDeque;
 
-/// Where an operation's end is reported. Queues and counters are numbered in the order in which they were opened.
+/// Where an operation's end is reported. Queues and counters are numbered in the order in which
+/// they were opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Binding {
     /// The queue, which receives at least the failures.
@@ -104,8 +105,8 @@ impl Completions {
         self.counters[counter].done = done;
     }
 
-    /// Whether a program that looks at a counter waits: it saw the same value before, and operations may still change
-    /// it.
+    /// Whether a program that looks at a counter waits: it saw the same value before, and
+    /// operations may still change it.
     pub fn looks_again(&mut self, counter: usize) -> bool {
         let counter = &mut self.counters[counter];
         counter.under_way > 0 && counter.shown == Some(counter.done)

@@ -1,10 +1,11 @@
 //! The probe, by which `MPI_Probe` waits.
 //!
-//! The MPI library looks for a message again and again. Only the first look is an order that the simulator answers
-//! immediately. If it is unsuccessful, a probe for the same message is ordered, which lies here until the message
-//! comes. Meanwhile this module answers looks for the same message without an order: with no message, or with the one
-//! that the probe has found. There is one probe at most. It is given up when the rank orders something after which its
-//! answer might be wrong.
+//! The MPI library looks for a message again and again. Only the first look is an order that the
+//! simulator answers immediately. If it is unsuccessful, a probe for the same message is ordered,
+//! which lies here until the message comes. Meanwhile this module answers looks for the same
+//! message without an order: with no message, or with the one that the probe has found. There is
+//! one probe at most. It is given up when the rank orders something after which its answer might be
+//! wrong.
 
 use link::{EndKind, EndStatus, Envelope, MessageFilter, OperationEnd, Order};
 
@@ -47,8 +48,8 @@ impl Probe {
         true
     }
 
-    /// The end of a look that needs no order: no message, or the one that the probe has found, unless the look is to
-    /// claim it. A probe that has found a message is over then.
+    /// The end of a look that needs no order: no message, or the one that the probe has found,
+    /// unless the look is to claim it. A probe that has found a message is over then.
     pub fn answer(&mut self, id: u64, wanted: MessageFilter, claims: bool) -> Option<OperationEnd> {
         let probe = self.0.as_ref();
         let probe = probe.filter(|probe| probe.wanted == wanted)?;
@@ -63,9 +64,9 @@ impl Probe {
         (!claims).then_some(OperationEnd { id, ..found })
     }
 
-    /// Gives the probe up if another order must not find it. Returns its number if the simulator has to be notified.
-    /// Orders that take messages or look for them end the probe; all orders do when the call that waits for the probe
-    /// is over.
+    /// Gives the probe up if another order must not find it. Returns its number if the simulator
+    /// has to be notified. Orders that take messages or look for them end the probe; all orders do
+    /// when the call that waits for the probe is over.
     pub fn give_up(&mut self, order: &Order, waits: bool) -> Option<u64> {
         let stays = order.is_record() || waits && !order.seeks();
         let probe = self.0.take_if(|_| !stays)?;

@@ -1,5 +1,5 @@
-//! Memory that other ranks may reach, by a key that the program chose. Places count from the beginning of the
-//! registered memory, which may be the whole address space.
+//! Memory that other ranks may reach, by a key that the program chose. Places count from the
+//! beginning of the registered memory, which may be the whole address space.
 
 use crate::abi::{FI_REMOTE_READ, FI_REMOTE_WRITE};
 use link::{ADDRESS_SPACE, Checksum, Complaint, ELAN3_SPACE, PayloadPart, RemoteMemory};
@@ -42,8 +42,8 @@ impl RegisteredRegions {
         part.filter(|_| allowed & access != 0)
     }
 
-    /// Stores a part of another rank's put here, at a place that names that rank. Returns the checksum over all parts
-    /// with the last one, if `checks`.
+    /// Stores a part of another rank's put here, at a place that names that rank. Returns the
+    /// checksum over all parts with the last one, if `checks`.
     ///
     /// # Errors
     /// The refusal for bytes at an address at which this rank has no memory for others.
@@ -66,7 +66,8 @@ impl RegisteredRegions {
                 });
             }
             None => eprintln!(
-                "elanite: rank {rank} puts {} bytes to place {at} of memory {key:#x}, which this rank does not offer",
+                "elanite: rank {rank} puts {} bytes to place {at} of memory {key:#x}, which this \
+                rank does not offer",
                 bytes.len(),
             ),
         }

@@ -13,7 +13,8 @@ fn buffer(length: usize) -> (&'static [u8], Span) {
     let bytes: &'static mut [u8] = vec![0; length].leak();
     let (pointer, length) = (bytes.as_mut_ptr(), bytes.len());
     #[allow(unsafe_code)]
-    // SAFETY: no other code knows these bytes, and tests read them only between the progress engine's calls.
+    // SAFETY: no other code knows these bytes, and tests read them only between the progress
+    // engine's calls.
     unsafe {
         (
             std::slice::from_raw_parts(pointer, length),
@@ -229,8 +230,8 @@ fn failures_go_to_the_queue_even_of_quiet_operations() {
     assert_eq!(engine.completions.count(0), (1, 3));
 }
 
-/// An MPICH request, as far as its context matters: the status; its third word is the source and the last one the
-/// error.
+/// An MPICH request, as far as its context matters: the status; its third word is the source and
+/// the last one the error.
 fn request(source: i32) -> (&'static [i32], Pointer) {
     let words: &'static mut [i32] = vec![7; 400].leak();
     words[320..325].copy_from_slice(&[9, 0, source, 5, 0]);
@@ -295,7 +296,8 @@ fn a_peek_finds_and_claims() {
     assert!(engine.is_under_way(id));
 }
 
-/// A message that is too long for its receive fails this receive; a discarded message fails no receive.
+/// A message that is too long for its receive fails this receive; a discarded message fails no
+/// receive.
 #[test]
 fn a_claimed_message_may_find_no_room() {
     for (wish, error) in [(0, Some(FI_ETRUNC)), (FI_DISCARD, None)] {

@@ -1,10 +1,10 @@
-//! Untagged messages. The simulator brings them as they come. Here they go into the buffers that the program has
-//! posted, in the order in which it posted them, or lie until it posts one.
+//! Untagged messages. The simulator brings them as they come. Here they go into the buffers that
+//! the program has posted, in the order in which it posted them, or lie until it posts one.
 //!
-//! A buffer for several messages is filled from its beginning until its free end falls below a least size
-//! (`FI_OPT_MIN_MULTI_RECV`), or does not hold the next message. Then the buffer goes back to the program; a flag on
-//! its last completion marks this. A list of [`QueueEffect`]s has the consequences for queues and counters, and for the
-//! simulator if a message was stored wrongly.
+//! A buffer for several messages is filled from its beginning until its free end falls below a
+//! least size (`FI_OPT_MIN_MULTI_RECV`), or does not hold the next message. Then the buffer goes
+//! back to the program; a flag on its last completion marks this. A list of [`QueueEffect`]s has
+//! the consequences for queues and counters, and for the simulator if a message was stored wrongly.
 
 use super::completions::Binding;
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
@@ -57,7 +57,8 @@ pub enum QueueEffect {
     Done(Binding, FiCqTaggedEntry, u64),
     /// A receive has failed.
     Failed(Binding, FiCqErrEntry),
-    /// The bytes of the message with this number have another checksum in their buffer than the one that was sent.
+    /// The bytes of the message with this number have another checksum in their buffer than the one
+    /// that was sent.
     Differs(u64, Vec<u8>),
 }
 

@@ -1,9 +1,9 @@
-//! Atomic operations on words in other ranks' memory: the functions in `fi_atomic.h`, on machines with adapters that
-//! execute them.
+//! Atomic operations on words in other ranks' memory: the functions in `fi_atomic.h`, on machines
+//! with adapters that execute them.
 //!
-//! One call changes one word with four or eight bytes ([`crate::progress::atomics`] has types and operations). MPI
-//! libraries send messages for others, which the target works off when it calls MPI. An operation ends when the word
-//! has changed.
+//! One call changes one word with four or eight bytes ([`crate::progress::atomics`] has types and
+//! operations). MPI libraries send messages for others, which the target works off when it calls
+//! MPI. An operation ends when the word has changed.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -91,9 +91,10 @@ fn known(class: Class, datatype: u32, op: u32) -> Option<(WordType, AtomicOperat
 /// How many numbers `enum fi_op` has.
 const OPERATIONS: u32 = 19;
 
-/// Answers that an operation on a type has one word, for each requested function. MPICH (5.0) takes the answers by its
-/// own numbers, under which a word swap is not an operation that changes, and uses no atomic on a type if one is
-/// missing. It calls the functions with supported arguments; they refuse all else.
+/// Answers that an operation on a type has one word, for each requested function. MPICH (5.0) takes
+/// the answers by its own numbers, under which a word swap is not an operation that changes, and
+/// uses no atomic on a type if one is missing. It calls the functions with supported arguments;
+/// they refuse all else.
 unsafe extern "C" fn valid(_ep: *mut FidEp, datatype: u32, op: u32, count: *mut usize) -> c_int {
     let suits = |element: WordType| operation(op).is_none_or(|operation| operation.suits(element));
     if op >= OPERATIONS || !element(datatype).is_some_and(suits) {
@@ -130,7 +131,8 @@ struct Target {
     key: u64,
 }
 
-/// The program's words: the operand, the one to compare with, and where the other rank's old word goes.
+/// The program's words: the operand, the one to compare with, and where the other rank's old word
+/// goes.
 struct Words {
     count: usize,
     operand: *const u8,

@@ -1,14 +1,17 @@
-//! The replay on a simulated machine: each rank is a process in a job, and its calls are Tports calls.
+//! The replay on a simulated machine: each rank is a process in a job, and its calls are Tports
+//! calls.
 //!
-//! Buffers have a length and no contents. A process has one buffer, as long as its longest message, for all sends and receives.
+//! Buffers have a length and no contents. A process has one buffer, as long as its longest message,
+//! for all sends and receives.
 //!
 //! ## Buffered sends
 //!
-//! A long send ends when its bytes have been fetched. Programs on libraries that copy the bytes into a connection's
-//! buffer (NCCL's slots) continue before that, and their traces may wait forever if sends do not. [`Buffers::sends`]
-//! gives each pair of ranks room for sends: a send ends with its call if its bytes have room beside those that have not
-//! been fetched, and otherwise, in the order of the sends, when they have. A send with more bytes than the whole room
-//! ends when it has been fetched. The copy itself takes no time.
+//! A long send ends when its bytes have been fetched. Programs on libraries that copy the bytes
+//! into a connection's buffer (NCCL's slots) continue before that, and their traces may wait
+//! forever if sends do not. [`Buffers::sends`] gives each pair of ranks room for sends: a send ends
+//! with its call if its bytes have room beside those that have not been fetched, and otherwise, in
+//! the order of the sends, when they have. A send with more bytes than the whole room ends when it
+//! has been fetched. The copy itself takes no time.
 
 use super::{Record, ReplayFailure, ReplayResult, check_sizes};
 use crate::progress::{RankProgress, ReadyOperation};
@@ -24,8 +27,8 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// A computation's latest end. The days behind it, out of the 213 that simulated time holds, are room for calls and
-/// packets.
+/// A computation's latest end. The days behind it, out of the 213 that simulated time holds, are
+/// room for calls and packets.
 const HORIZON: Time = Time::from_secs(200 * 24 * 3600);
 
 /// The ranks on the cluster.
@@ -61,7 +64,8 @@ impl From<Placement> for Buffers {
 #[derive(Default)]
 struct Use {
     bytes: u64,
-    /// Sends without room so far, in the order of their calls: number, operation and when it was free.
+    /// Sends without room so far, in the order of their calls: number, operation and when it was
+    /// free.
     waiting: VecDeque<(u32, Operation, Time)>,
 }
 
@@ -70,13 +74,13 @@ struct ReplayProcess {
     buffer: ElanAddr,
     /// Fired when all of the rank's operations have ended, or after a failure.
     over: Signal,
-    /// When each computation stream has finished its computations so far; for the first one, without its calls and
-    /// without noise.
+    /// When each computation stream has finished its computations so far; for the first one,
+    /// without its calls and without noise.
     streams: RefCell<HashMap<u8, Time>>,
 }
 
-/// Replays a trace by a job with a process for each rank, on a cluster. With `keep`, the records hold the operations,
-/// and link utilisation over time.
+/// Replays a trace by a job with a process for each rank, on a cluster. With `keep`, the records
+/// hold the operations, and link utilisation over time.
 ///
 /// # Errors
 /// A mistake in the trace; no room for the ranks; an exceeded bound; a cancelled run.
@@ -107,8 +111,8 @@ pub fn on_cluster(
 pub struct ClusterReplay(Rc<Ranks>);
 
 impl ClusterReplay {
-    /// Puts a process of the job on the cluster for each rank in a trace. The ranks begin at a moment. With `keep`, the
-    /// records hold the operations.
+    /// Puts a process of the job on the cluster for each rank in a trace. The ranks begin at a
+    /// moment. With `keep`, the records hold the operations.
     ///
     /// # Errors
     /// A mistake in the trace; no room for the ranks.
@@ -345,7 +349,8 @@ impl Ranks {
         });
     }
 
-    /// A send's call is over: its bytes go into the buffer of its pair of ranks, or wait for room there.
+    /// A send's call is over: its bytes go into the buffer of its pair of ranks, or wait for room
+    /// there.
     fn fill(self: &Rc<Self>, pair: (u32, u32), send: (u32, Operation, Time)) {
         let mut rooms = self.rooms.borrow_mut();
         rooms.entry(pair).or_default().waiting.push_back(send);
@@ -458,7 +463,8 @@ impl Ranks {
             ranks.give_or_fail(rank, started.map(|()| next));
         };
         if operation.cpu == 0 {
-            // Both of the processor's turns are taken now, so that no other operation comes between them.
+            // Both of the processor's turns are taken now, so that no other operation comes between
+            // them.
             let begin = tells.then(|| pe.compute(Time::ZERO));
             let work = pe.compute(time);
             pe.node().serve("computation", async move {

@@ -1,9 +1,9 @@
 //! The replay on an ideal network: a program's additional time on a machine is the machine's cost.
 //!
-//! The network is that of `mpirun --network ideal`. A call takes the processor for [`CALL`]. A message arrives
-//! [`LATENCY`] after its send has started, for any length and any other traffic. A send ends with its call; a receive,
-//! when its call is over and its message is there. Computation takes its time, without noise. The processor of stream 0
-//! makes all calls.
+//! The network is that of `mpirun --network ideal`. A call takes the processor for [`CALL`]. A
+//! message arrives [`LATENCY`] after its send has started, for any length and any other traffic. A
+//! send ends with its call; a receive, when its call is over and its message is there. Computation
+//! takes its time, without noise. The processor of stream 0 makes all calls.
 
 use super::{Record, ReplayFailure, ReplayResult, check_sizes};
 use crate::progress::{RankProgress, ReadyOperation};
@@ -51,7 +51,8 @@ struct PostedOperation {
     free: Time,
 }
 
-/// A rank's arrivals, and the operations that wait for them. Each entry has its place in the order of all entries.
+/// A rank's arrivals, and the operations that wait for them. Each entry has its place in the order
+/// of all entries.
 #[derive(Default)]
 struct Inbox {
     entries: u64,
@@ -220,7 +221,8 @@ impl Ideal {
         Ok(())
     }
 
-    /// Whether the next calls of polls are all that is scheduled, and find no message: then no later calls do.
+    /// Whether the next calls of polls are all that is scheduled, and find no message: then no
+    /// later calls do.
     fn stands_still(&self) -> bool {
         let found =
             |(&(rank, _), &look): (&(u32, u32), &Operation)| self.inboxes[rank as usize].has(look);
@@ -238,7 +240,8 @@ impl Ideal {
     ) -> Result<(), ReplayFailure> {
         if message.size > posted.operation.size {
             let what = format!(
-                "a message of {} bytes from rank {} with tag {} does not fit; make the receive longer",
+                "a message of {} bytes from rank {} with tag {} does not fit; make the receive \
+                longer",
                 message.size, message.from, message.tag
             );
             return Err(self.record.trace.problem(rank, posted.number, &what).into());
@@ -307,8 +310,8 @@ impl Ideal {
     }
 }
 
-/// Replays a trace on the ideal network; with `keep`, the records hold the operations. Setting `cancel` ends the replay
-/// soon.
+/// Replays a trace on the ideal network; with `keep`, the records hold the operations. Setting
+/// `cancel` ends the replay soon.
 ///
 /// # Errors
 /// A mistake in the trace; an exceeded bound; a cancelled run.

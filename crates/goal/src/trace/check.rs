@@ -1,6 +1,8 @@
-//! The checks of a trace before it is returned: every number and offset in the binary form, and dependency circles.
+//! The checks of a trace before it is returned: every number and offset in the binary form, and
+//! dependency circles.
 //!
-//! A text is checked twice: block by block while it is translated, so that errors name its lines, and as a binary file then.
+//! A text is checked twice: block by block while it is translated, so that errors name its lines,
+//! and as a binary file then.
 
 use super::{Edge, Part, Trace};
 use crate::binary::{BASE, HEAD, NODE, long, word};
@@ -11,7 +13,8 @@ use crate::text::Block;
 use crate::{ANY, Kind, Operation, Schedule, TracePlace, TraceProblem};
 use units::Time;
 
-/// The longest computation: half of the latest moment in simulated time, so that sums of two have room.
+/// The longest computation: half of the latest moment in simulated time, so that sums of two have
+/// room.
 pub(super) const LONGEST: Time = Time::from_secs(100 * 24 * 3600);
 
 /// The error for an operation on a circle.
@@ -85,7 +88,8 @@ impl Trace {
             }
             _ => {
                 return Err(wrong(format!(
-                    "the block of rank {rank} does not lie within the {length} bytes of the file: it is truncated or damaged"
+                    "the block of rank {rank} does not lie within the {length} bytes of the file: \
+                    it is truncated or damaged"
                 )));
             }
         };
@@ -95,7 +99,8 @@ impl Trace {
         let needed = 8 + 4 * u64::from(roots) + NODE * u64::from(count);
         if roots > count || needed > end - begin || count == u32::MAX {
             let what = format!(
-                "rank {rank} has {count} operations, {roots} of them roots, in {} bytes: the block is truncated or damaged",
+                "rank {rank} has {count} operations, {roots} of them roots, in {} bytes: the block \
+                is truncated or damaged",
                 end - begin
             );
             return Err(TraceProblem::new(

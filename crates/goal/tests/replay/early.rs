@@ -8,8 +8,8 @@ use libelan::ProcessJob;
 use std::sync::atomic::AtomicBool;
 use units::Time;
 
-/// The progress of a replay that does not end: the operations that ended, those that wait, and the sends that receives
-/// took.
+/// The progress of a replay that does not end: the operations that ended, those that wait, and the
+/// sends that receives took.
 #[test]
 fn a_replay_without_an_end_leaves_its_records() {
     let trace = "num_ranks 3
@@ -44,7 +44,8 @@ calc 700000
     }
 }
 
-/// At a bound, a long message is on its way to a receive, and a short one that was sent later is there.
+/// At a bound, a long message is on its way to a receive, and a short one that was sent later is
+/// there.
 #[test]
 fn a_bound_leaves_the_records_of_messages_on_their_way() {
     let trace = |tag: u32, first: &str| {
@@ -52,7 +53,8 @@ fn a_bound_leaves_the_records_of_messages_on_their_way() {
         let receives = format!("recv 4000000b from {first}\nrecv 5b from 0 tag 1\n");
         format!("num_ranks 2\nrank 0 {{\n{sends}}}\nrank 1 {{\n{receives}}}")
     };
-    // Where the first receive may have either message, the records leave the second one's send open.
+    // Where the first receive may have either message, the records leave the second one's send
+    // open.
     let cases = [
         (2, "0 tag 2", Some((0, 1))),
         (2, "-1 tag -1", None),

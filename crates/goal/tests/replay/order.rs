@@ -19,7 +19,8 @@ fn schedules() -> impl Strategy<Value = Vec<Schedule>> {
         let mut all = vec![Schedule::default(); ranks as usize];
         for ((one, other), size, tag, places, how) in steps {
             let (one, other) = (one % ranks, other % ranks);
-            // Receives for one way are in a chain, so that messages find receives of the same length.
+            // Receives for one way are in a chain, so that messages find receives of the same
+            // length.
             let mut add = |rank: u32, operation: Operation, choice: usize| {
                 let schedule = &mut all[rank as usize];
                 let number = schedule.add(operation);

@@ -1,4 +1,5 @@
-//! Ranks that wait for each other: sends that need their receives, and buffers that let them continue.
+//! Ranks that wait for each other: sends that need their receives, and buffers that let them
+//! continue.
 
 use super::{cluster, es40, ideal, machine, ns, open, row, times};
 use elan::{NodeId, Placement, faults};
@@ -48,22 +49,32 @@ fn problems(replayed: Result<ReplayResult, ReplayFailure>) -> Vec<String> {
     }
 }
 
-/// Long sends wait for their receives, which stand behind sends: a deadlock, and no partner is missing.
+/// Long sends wait for their receives, which stand behind sends: a deadlock, and no partner is
+/// missing.
 #[test]
 fn a_circle_of_long_sends_is_a_deadlock() {
     assert_eq!(
         problems(es40(&ring(3, 2, 200_000), 1)),
         [
-            ":3: rank 0, operation 0 (`send 200000b to 1 tag 0`): it waits for operation 1 of rank 1 (`recv 200000b from 0 tag 0` on line 13), which waits behind operation 0 of rank 1 (`send 200000b to 2 tag 0` on line 12)",
-            ":12: rank 1, operation 0 (`send 200000b to 2 tag 0`): it waits for operation 1 of rank 2 (`recv 200000b from 1 tag 0` on line 22), which waits behind operation 0 of rank 2 (`send 200000b to 0 tag 0` on line 21)",
-            ":21: rank 2, operation 0 (`send 200000b to 0 tag 0`): it waits for operation 1 of rank 0 (`recv 200000b from 2 tag 0` on line 4), which waits behind operation 0 of rank 0 (`send 200000b to 1 tag 0` on line 3)",
-            ": the replay ends at 1049.68 ns, and 3 operations wait for each other in a circle (a deadlock): see the first lines; 9 operations behind these have not started; such long sends wait for their receives: receive first, or buffer the sends (`--buffered`)",
+            ":3: rank 0, operation 0 (`send 200000b to 1 tag 0`): it waits for operation 1 of rank \
+            1 (`recv 200000b from 0 tag 0` on line 13), which waits behind operation 0 of rank 1 \
+            (`send 200000b to 2 tag 0` on line 12)",
+            ":12: rank 1, operation 0 (`send 200000b to 2 tag 0`): it waits for operation 1 of \
+            rank 2 (`recv 200000b from 1 tag 0` on line 22), which waits behind operation 0 of \
+            rank 2 (`send 200000b to 0 tag 0` on line 21)",
+            ":21: rank 2, operation 0 (`send 200000b to 0 tag 0`): it waits for operation 1 of \
+            rank 0 (`recv 200000b from 2 tag 0` on line 4), which waits behind operation 0 of rank \
+            0 (`send 200000b to 1 tag 0` on line 3)",
+            ": the replay ends at 1049.68 ns, and 3 operations wait for each other in a circle (a \
+            deadlock): see the first lines; 9 operations behind these have not started; such long \
+            sends wait for their receives: receive first, or buffer the sends (`--buffered`)",
         ]
         .map(|line| line.replace("1049.68 ns", &end(&ring(3, 2, 200_000))))
     );
 }
 
-/// Eight operations are listed; the last line counts the others as operations, also behind failures.
+/// Eight operations are listed; the last line counts the others as operations, also behind
+/// failures.
 #[test]
 fn operations_that_are_not_listed_are_counted() {
     let last = |problems: Vec<String>| problems.last().expect("a line").clone();
@@ -130,15 +141,18 @@ fn end(text: &str) -> String {
     left.time.to_string()
 }
 
-/// A poll looks until there is a message. The replay on the ideal network ends with the last other event.
+/// A poll looks until there is a message. The replay on the ideal network ends with the last other
+/// event.
 #[test]
 fn polls_without_a_message_end_the_replay() {
     let text = "num_ranks 2\nrank 0 {\npoll 8b from 1\n}\nrank 1 {\ncalc 5000\npoll 8b from 0\n}";
     assert_eq!(
         problems(ideal(text)),
         [
-            ":3: rank 0, operation 0 (`poll 8b from 1 tag 0`): it waits at the end for a message that never comes; add the send, or correct its peer and tag",
-            ":7: rank 1, operation 1 (`poll 8b from 0 tag 0`): it waits at the end for a message that never comes; add the send, or correct its peer and tag",
+            ":3: rank 0, operation 0 (`poll 8b from 1 tag 0`): it waits at the end for a message \
+            that never comes; add the send, or correct its peer and tag",
+            ":7: rank 1, operation 1 (`poll 8b from 0 tag 0`): it waits at the end for a message \
+            that never comes; add the send, or correct its peer and tag",
             ": the replay ends at 5.25 us, and operations have no partner: see the lines before",
         ]
     );
@@ -166,7 +180,10 @@ b requires a
     for replayed in [ideal(text), es40(text, 1), buffered(text, 1 << 20)] {
         let problems = problems(replayed);
         assert_eq!(problems.len(), 3, "{problems:?}");
-        assert!(problems[0].contains("it waits for operation 1 of rank 1 (`send 8b to 0 tag 0` on line 9), which waits behind operation 0 of rank 1"));
+        assert!(problems[0].contains(
+            "it waits for operation 1 of rank 1 (`send 8b to 0 tag 0` on \
+            line 9), which waits behind operation 0 of rank 1"
+        ));
         assert!(problems[2].contains("2 operations wait for each other in a circle"));
         assert!(!problems[2].contains("--buffered"));
     }
@@ -189,14 +206,21 @@ send 8b to 1 tag 6
 }";
     for replayed in [ideal(text), es40(text, 1)] {
         let problems = problems(replayed);
-        assert!(problems[0].contains("it waits for operation 1 of rank 1 (`send 8b to 0 tag 0` on line 7), which waits behind operation 0 of rank 1"));
-        assert!(problems[1].starts_with(":6: rank 1, operation 0 (`recv 8b from 2 tag 5`): it waits at the end for a message that never comes; add the send"));
+        assert!(problems[0].contains(
+            "it waits for operation 1 of rank 1 (`send 8b to 0 tag 0` on \
+            line 7), which waits behind operation 0 of rank 1"
+        ));
+        assert!(problems[1].starts_with(
+            ":6: rank 1, operation 0 (`recv 8b from 2 tag 5`): it \
+            waits at the end for a message that never comes; add the send"
+        ));
         assert!(problems[2].contains("nobody receives its message; add the receive"));
         assert!(problems[3].contains("operations have no partner"));
     }
 }
 
-/// With room for its bytes, a ring in which all ranks send first takes all its steps; a send ends with its call.
+/// With room for its bytes, a ring in which all ranks send first takes all its steps; a send ends
+/// with its call.
 #[test]
 fn buffered_sends_go_on() {
     let text = ring(4, 3, 200_000);
@@ -271,7 +295,8 @@ fn failing_node(node: u32, at: Time) -> faults::Config {
     }
 }
 
-/// A node fails in the middle: the lines do not ask for operations that the trace has, and the last one names the node.
+/// A node fails in the middle: the lines do not ask for operations that the trace has, and the last
+/// one names the node.
 #[test]
 fn a_fault_is_named() {
     let text = ring(4, 40, 1000);

@@ -7,9 +7,9 @@ use super::Summary;
 
 /// The distribution of times, such as the latencies of messages.
 ///
-/// Count, mean, least and greatest are exact. Quantiles are quantiles over buckets with a width of at most 1/1000 of the value:
-/// 2,047 ps and less are exact, 1 us is known to 0.512 ns. The memory is 8 KB for every doubling of the greatest value beyond 2
-/// ns: 250 KB for up to a second.
+/// Count, mean, least and greatest are exact. Quantiles are quantiles over buckets with a width of
+/// at most 1/1000 of the value: 2,047 ps and less are exact, 1 us is known to 0.512 ns. The memory
+/// is 8 KB for every doubling of the greatest value beyond 2 ns: 250 KB for up to a second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     counts: hdrhistogram::Histogram<u64>,
@@ -83,16 +83,16 @@ impl Histogram {
         self.summary.max().map(Time::from_ps)
     }
 
-    /// The least time that is not exceeded by the share `quantile` in [0, 1] of the observations (0.5 is the median), rounded
-    /// up to its bucket's end; `None` if empty.
+    /// The least time that is not exceeded by the share `quantile` in [0, 1] of the observations
+    /// (0.5 is the median), rounded up to its bucket's end; `None` if empty.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> Option<Time> {
         let value = Time::from_ps(self.counts.value_at_quantile(quantile));
         Some(value.clamp(self.min()?, self.max()?))
     }
 
-    /// The buckets that are not empty, in ascending order: the bucket's least time and its observation count. Recording these
-    /// gives the same buckets again.
+    /// The buckets that are not empty, in ascending order: the bucket's least time and its
+    /// observation count. Recording these gives the same buckets again.
     pub fn counts(&self) -> impl Iterator<Item = (Time, u64)> {
         self.counts.iter_recorded().map(|bucket| {
             let least = self.counts.lowest_equivalent(bucket.value_iterated_to());

@@ -1,7 +1,7 @@
 //! Confidence intervals: how well the mean over a few independent results is known.
 
-/// A mean and its 95% confidence interval: two-sided, by Student's t distribution, for independent and roughly normal values
-/// such as batch or seed means.
+/// A mean and its 95% confidence interval: two-sided, by Student's t distribution, for independent
+/// and roughly normal values such as batch or seed means.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The mean of the values.
@@ -10,12 +10,14 @@ pub struct Interval {
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// The value count. With one value, `low` and `high` equal the mean. Without values, all three are NaN.
+    /// The value count. With one value, `low` and `high` equal the mean. Without values, all three
+    /// are NaN.
     pub n: u32,
 }
 
 impl Interval {
-    /// The interval for `values`. The sums are taken in the given order, so that equal slices give equal bits.
+    /// The interval for `values`. The sums are taken in the given order, so that equal slices give
+    /// equal bits.
     #[must_use]
     pub fn of(values: &[f64]) -> Self {
         let n = values.len() as f64;
@@ -56,8 +58,8 @@ impl Interval {
 
 /// The 97.5% quantile of Student's t distribution with `freedom` degrees of freedom, to 10^-5.
 ///
-/// Up to 10 degrees from the table; beyond by the expansion in Abramowitz and Stegun 26.7.5 around the normal distribution's
-/// quantile z, to the fourth power of 1 / freedom.
+/// Up to 10 degrees from the table; beyond by the expansion in Abramowitz and Stegun 26.7.5 around
+/// the normal distribution's quantile z, to the fourth power of 1 / freedom.
 fn student_t_975(freedom: usize) -> f64 {
     const TABLE: [f64; 10] = [
         12.706_205, 4.302_653, 3.182_446, 2.776_445, 2.570_582, 2.446_912, 2.364_624, 2.306_004,

@@ -1,14 +1,15 @@
 //! # The software barrier (petrini2001: "each process waits for 'ready' signals from its children ... and sends its own signal up to
 //! the parent process")
 //!
-//! Each process's *ready* event waits for its children and for itself; a leaf, which has no children, notifies its
-//! parent immediately. When the root's *ready* event is set, all have come, and the *release* goes down the same way.
-//! Signals up and down are zero-byte DMAs. In the root and in processes with a parent and children, a thread on the
-//! adapter takes the signals and sends them on. So hosts and I/O buses take part only where a process enters the
-//! barrier and where it leaves.
+//! Each process's *ready* event waits for its children and for itself; a leaf, which has no
+//! children, notifies its parent immediately. When the root's *ready* event is set, all have come,
+//! and the *release* goes down the same way. Signals up and down are zero-byte DMAs. In the root
+//! and in processes with a parent and children, a thread on the adapter takes the signals and sends
+//! them on. So hosts and I/O buses take part only where a process enters the barrier and where it
+//! leaves.
 //!
-//! No barrier is mistaken for the next. The thread primes *ready* again before any process can have been released, and
-//! a process primes *release* before it signals that it is ready.
+//! No barrier is mistaken for the next. The thread primes *ready* again before any process can have
+//! been released, and a process primes *release* before it signals that it is ready.
 
 use super::block::Slot;
 use super::courier::Delivery;

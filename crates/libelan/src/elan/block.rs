@@ -1,17 +1,18 @@
-//! A group's memory in each member: events, words and the broadcast stage in the adapter, partial results in main
-//! memory.
+//! A group's memory in each member: events, words and the broadcast stage in the adapter, partial
+//! results in main memory.
 
 use crate::elan3::{AllocError, Heap};
 use elan::{ElanAddr, Node};
 use std::cell::RefCell;
 use units::Bytes;
 
-/// Packets per segment. The value is assumed, not published; sending a segment of 4 takes longer than the thread and
-/// the DMA engine take to send it on.
+/// Packets per segment. The value is assumed, not published; sending a segment of 4 takes longer
+/// than the thread and the DMA engine take to send it on.
 const SEGMENT_PACKETS: u64 = 4;
 
-/// Segments in the stage: one is copied out, one is sent on, one comes, and for one the signal that there is room is
-/// under way. With 3 a chain is slower by a third, with more than 4 no faster. The value is assumed, not published.
+/// Segments in the stage: one is copied out, one is sent on, one comes, and for one the signal that
+/// there is room is under way. With 3 a chain is slower by a third, with more than 4 no faster. The
+/// value is assumed, not published.
 pub(super) const SLOTS: u64 = 4;
 
 /// The longest segment.
@@ -26,11 +27,13 @@ pub(super) struct Block {
     pub main: ElanAddr,
 }
 
-/// Bytes that a reduction combines at a time, and thus the slot length for partial results: assumed for `elan_reduce`.
+/// Bytes that a reduction combines at a time, and thus the slot length for partial results: assumed
+/// for `elan_reduce`.
 pub(super) const CHUNK: Bytes = Bytes::from_kb(2);
 
-/// The block's events, 64 bytes each. Two words follow the events: how many hardware barriers this process has come to,
-/// and from which barrier on it shall notify the root. Then comes the stage for software broadcasts.
+/// The block's events, 64 bytes each. Two words follow the events: how many hardware barriers this
+/// process has come to, and from which barrier on it shall notify the root. Then comes the stage
+/// for software broadcasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
     /// All processes below in the tree, and this process, are ready.
@@ -154,7 +157,8 @@ impl Block {
         self.elan.offset(Block::events_size(node) + words)
     }
 
-    /// A block's main memory: the children's partial results, the process's own partial result, and the result.
+    /// A block's main memory: the children's partial results, the process's own partial result, and
+    /// the result.
     pub fn main_size(ratio: u32) -> Bytes {
         CHUNK * u64::from(ratio + 2)
     }

@@ -1,5 +1,6 @@
-//! The messages between a group's members: DMAs to other members' adapter memory, which take a detour if their rail has
-//! failed ([`super::detour`]). Collective calls are patient: if no rail works, they wait for one.
+//! The messages between a group's members: DMAs to other members' adapter memory, which take a
+//! detour if their rail has failed ([`super::detour`]). Collective calls are patient: if no rail
+//! works, they wait for one.
 
 use super::detour::Detours;
 use crate::elan3::Context;

@@ -1,29 +1,32 @@
 //! # Detours: how the libraries reach adapter memory behind a dead rail
 //!
-//! On a machine with several rails, adapter memory belongs to one adapter and is reached over that adapter's rail:
-//! events, queues, envelopes, atomics' words, buffers in adapter memory. When a DMA or packet for such memory has
-//! failed with its rail, it takes a *detour* over any rail that works. So all messages that the libraries send arrive
-//! as long as one rail works.
+//! On a machine with several rails, adapter memory belongs to one adapter and is reached over that
+//! adapter's rail: events, queues, envelopes, atomics' words, buffers in adapter memory. When a DMA
+//! or packet for such memory has failed with its rail, it takes a *detour* over any rail that
+//! works. So all messages that the libraries send arrive as long as one rail works.
 //!
-//! Each process has a *mailbox* at every rail's adapter: a queue, and a resident thread that empties the queue. The
-//! sender's host stores the DMA's bytes in the other adapter's slots, a packet at a time, and each packet goes into the
-//! other process's mailbox. The thread there takes `tport.handle` cycles for a packet, and moves its bytes across its
-//! adapter's bus. With the last packet, a word crosses the bus of the adapter that the message is for; the message
-//! takes its effect there, once; and the thread notifies the sender in the same way, which also brings a get's bytes or
-//! an atomic's word. Only then is the detour over. So a message that took a detour comes before all that its sender
-//! sends after its end, over any rail.
+//! Each process has a *mailbox* at every rail's adapter: a queue, and a resident thread that
+//! empties the queue. The sender's host stores the DMA's bytes in the other adapter's slots, a
+//! packet at a time, and each packet goes into the other process's mailbox. The thread there takes
+//! `tport.handle` cycles for a packet, and moves its bytes across its adapter's bus. With the last
+//! packet, a word crosses the bus of the adapter that the message is for; the message takes its
+//! effect there, once; and the thread notifies the sender in the same way, which also brings a
+//! get's bytes or an atomic's word. Only then is the detour over. So a message that took a detour
+//! comes before all that its sender sends after its end, over any rail.
 //!
-//! An adapter's memory lies in its host's address space, so a thread on the node's other adapter reaches it across both
-//! buses; an atomic's word is assumed to be changed in one step. All this is assumed, with its costs; nothing is
-//! published about it.
+//! An adapter's memory lies in its host's address space, so a thread on the node's other adapter
+//! reaches it across both buses; an atomic's word is assumed to be changed in one step. All this is
+//! assumed, with its costs; nothing is published about it.
 //!
-//! *Exactly once.* A packet that a rail loses goes again over another rail. Its sender knows that it is not in the
-//! mailbox; or if it may be there, since cables or adapters have failed besides whole rails, the message's number
-//! identifies a repetition. A sender that cannot be notified is assumed to know. If the network has failed between the
-//! two processes on all rails that the sender can use, the message is withdrawn and fails with the network's error.
-//! When no rail works, a detour that has not been carried out is withdrawn and fails ([`DmaError::NoRail`]), and one
-//! that has been carried out has succeeded: the sender is assumed to know. Calls that cannot report an error to all
-//! processes, such as collective calls, wait until a rail works again ([`Detours::patiently`]).
+//! *Exactly once.* A packet that a rail loses goes again over another rail. Its sender knows that
+//! it is not in the mailbox; or if it may be there, since cables or adapters have failed besides
+//! whole rails, the message's number identifies a repetition. A sender that cannot be notified is
+//! assumed to know. If the network has failed between the two processes on all rails that the
+//! sender can use, the message is withdrawn and fails with the network's error. When no rail works,
+//! a detour that has not been carried out is withdrawn and fails ([`DmaError::NoRail`]), and one
+//! that has been carried out has succeeded: the sender is assumed to know. Calls that cannot report
+//! an error to all processes, such as collective calls, wait until a rail works again
+//! ([`Detours::patiently`]).
 
 use super::Elan;
 use super::post::{Errand, Mailbox, Parcel, Stage};
@@ -157,8 +160,9 @@ impl Detours {
         }
     }
 
-    /// Tries again whenever a rail works, as long as an attempt fails because no rail does. An attempt may take any
-    /// rail: one that insists on a dead rail would fail again at the same moment, without end.
+    /// Tries again whenever a rail works, as long as an attempt fails because no rail does. An
+    /// attempt may take any rail: one that insists on a dead rail would fail again at the same
+    /// moment, without end.
     pub async fn patiently<T>(
         &self,
         mut attempt: impl AsyncFnMut() -> Result<T, DmaError>,
@@ -171,7 +175,8 @@ impl Detours {
         }
     }
 
-    /// Brings a message to a process and has it carried out there; `there` bytes travel to the process, and `back` from it.
+    /// Brings a message to a process and has it carried out there; `there` bytes travel to the
+    /// process, and `back` from it.
     async fn carry(
         &self,
         to: ProcessId,
@@ -233,7 +238,8 @@ impl Detours {
     /// Sends a packet over the first rail that works.
     ///
     /// # Errors
-    /// If no rail works; or the network's error, if it has failed between the two processes on all other rails.
+    /// If no rail works; or the network's error, if it has failed between the two processes on all
+    /// other rails.
     async fn send_packet(&self, to: ProcessId, packet: &[u8]) -> Result<(), DmaError> {
         let (rails, length) = (self.rails(), Bytes::new(packet.len() as u64));
         let (mut failed, mut lost) = (Vec::new(), self.no_rail(to));
@@ -317,7 +323,8 @@ impl Detours {
                     thread.until(node.cross_to_adapter(WORD)).await;
                     let detours = self.clone();
                     let carry_out = async move { detours.carry_out(number).await };
-                    // It is the thread's work: the asker gets its answer also if the host has stopped.
+                    // It is the thread's work: the asker gets its answer also if the host has
+                    // stopped.
                     node.serve_on_adapter("detour", carry_out);
                 }
                 Kind::Done => self.tell_end(number),
@@ -400,8 +407,8 @@ impl Detours {
         Ok(found.get().expect("it was executed"))
     }
 
-    /// Brings so many bytes to a process, and notes there that they have come: a message between Tports,
-    /// or a team that has come to a hardware barrier ([`super::hardware`]).
+    /// Brings so many bytes to a process, and notes there that they have come: a message between
+    /// Tports, or a team that has come to a hardware barrier ([`super::hardware`]).
     pub async fn note(
         &self,
         vp: ProcessId,

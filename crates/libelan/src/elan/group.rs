@@ -1,8 +1,8 @@
 //! # Groups: processes that act together (petrini2003 s3.2)
 //!
-//! A [`Group`] is a list of a job's processes, in any order: a process's place in the list is its *rank*. All the job's
-//! processes are the group [`crate::elan::Elan::all_group`]; [`crate::elan::Elan::group`] makes other groups. A group's
-//! calls:
+//! A [`Group`] is a list of a job's processes, in any order: a process's place in the list is its
+//! *rank*. All the job's processes are the group [`crate::elan::Elan::all_group`];
+//! [`crate::elan::Elan::group`] makes other groups. A group's calls:
 //!
 //! | call | here | by |
 //! |---|---|---|
@@ -12,19 +12,21 @@
 //! | `elan_hbcast` | [`Group::hbcast`] | broadcast packets (`hardware.rs`) |
 //! | `elan_reduce` | [`Group::reduce`] | messages in the tree, combined by the hosts (`reduce.rs`) |
 //!
-//! All these calls block, and all members make the same calls in the same order. If a process makes a second call
-//! meanwhile, it waits for the first. Barriers and broadcasts can be posted instead (`group/posted.rs`). A member that
-//! never comes causes a deadlock; its report names the calls.
+//! All these calls block, and all members make the same calls in the same order. If a process makes
+//! a second call meanwhile, it waits for the first. Barriers and broadcasts can be posted instead
+//! (`group/posted.rs`). A member that never comes causes a deadlock; its report names the calls.
 //!
-//! *Nodes.* The members on one node are a *team*. They meet in shared memory, where each step costs `shared`. The first
-//! one, the *leader*, acts for all. *Hardware* serves a group with teams on adjacent nodes and leaders in contexts with
-//! one number (petrini2001). For other groups the hardware calls act as the software calls.
+//! *Nodes.* The members on one node are a *team*. They meet in shared memory, where each step costs
+//! `shared`. The first one, the *leader*, acts for all. *Hardware* serves a group with teams on
+//! adjacent nodes and leaders in contexts with one number (petrini2001). For other groups the
+//! hardware calls act as the software calls.
 //!
-//! *Faults.* Where machine parts fail, hardware calls fall back to the software tree, and a group that has lost a
-//! member reports it in all its calls (`group/recovery.rs`).
+//! *Faults.* Where machine parts fail, hardware calls fall back to the software tree, and a group
+//! that has lost a member reports it in all its calls (`group/recovery.rs`).
 //!
-//! *Memory.* A group has global memory blocks in each member, at the same address everywhere: events and the network
-//! conditional's counter in adapter memory, slots for partial results in main memory (`block.rs`).
+//! *Memory.* A group has global memory blocks in each member, at the same address everywhere:
+//! events and the network conditional's counter in adapter memory, slots for partial results in
+//! main memory (`block.rs`).
 
 mod bcast;
 mod lanes;
@@ -113,8 +115,8 @@ pub(super) struct GroupState {
     pub work: Rc<RefCell<VecDeque<relay::Job>>>,
 }
 
-/// A group's threads on one adapter. Each is started when it is first needed; its stack is mapped before, in all
-/// members, so that their later mappings have the same addresses everywhere.
+/// A group's threads on one adapter. Each is started when it is first needed; its stack is mapped
+/// before, in all members, so that their later mappings have the same addresses everywhere.
 pub(super) struct Threads {
     pub barrier: Cell<Option<Region>>,
     pub conditional: Cell<Option<Region>>,

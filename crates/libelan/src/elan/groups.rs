@@ -11,8 +11,8 @@ use elan::{ElanAddr, ProcessId};
 use std::rc::Rc;
 use units::Bytes;
 
-/// Words on which the members agree: each one's maximum. The first and third are addresses, the others their
-/// complements.
+/// Words on which the members agree: each one's maximum. The first and third are addresses, the
+/// others their complements.
 const WORDS: usize = 4;
 
 impl Elan {
@@ -21,12 +21,14 @@ impl Elan {
         &self.inner.all
     }
 
-    /// Makes groups from a group's processes. Each process calls this with the members of the group that it will be in,
-    /// in rank order; all members of a new group pass the same list. Groups made in the same call have no member in
-    /// common. A process that is not in its own list will be in no group.
+    /// Makes groups from a group's processes. Each process calls this with the members of the group
+    /// that it will be in, in rank order; all members of a new group pass the same list. Groups
+    /// made in the same call have no member in common. A process that is not in its own list will
+    /// be in no group.
     ///
-    /// The members agree on the addresses of the group's memory by reductions in the existing group, and end with a
-    /// barrier. A group is lost from the beginning if a member did not come through this barrier.
+    /// The members agree on the addresses of the group's memory by reductions in the existing
+    /// group, and end with a barrier. A group is lost from the beginning if a member did not come
+    /// through this barrier.
     ///
     /// # Errors
     /// See [`GroupError`].
@@ -61,8 +63,9 @@ impl Elan {
         Ok(group.transpose()?)
     }
 
-    /// Makes a group from some of a job's processes immediately, in no simulated time, as the group of all processes is
-    /// made: for callers outside the simulation, which know all members. Returns each member's view, in list order.
+    /// Makes a group from some of a job's processes immediately, in no simulated time, as the group
+    /// of all processes is made: for callers outside the simulation, which know all members.
+    /// Returns each member's view, in list order.
     ///
     /// # Errors
     /// See [`GroupError`]. A group without room for its threads keeps its block.

@@ -1,36 +1,42 @@
 //! # The hardware barrier and the hardware broadcast (petrini2001; public Elan3 headers)
 //!
-//! **Barrier.** Each process counts its barriers in an adapter memory word, a store across the I/O bus. The thread of
-//! the first member, the root, sends a broadcast packet with the *network conditional*: has every process come as far?
-//! The answers combine on the way back. If all processes have answered yes, the end-of-packet token commits an event in
-//! every process at the same time. The packets have high priority. [`Group::hgsync`] polls for the event,
+//! **Barrier.** Each process counts its barriers in an adapter memory word, a store across the I/O
+//! bus. The thread of the first member, the root, sends a broadcast packet with the *network
+//! conditional*: has every process come as far? The answers combine on the way back. If all
+//! processes have answered yes, the end-of-packet token commits an event in every process at the
+//! same time. The packets have high priority. [`Group::hgsync`] polls for the event,
 //! [`Group::hgsyncevent`] blocks.
 //!
-//! If any process answers no, the thread asks again `retry_delay` later, `retries` times. The further course is not
-//! published. Here the thread stops asking, and stores a *wish* in every process by a broadcast. A process that comes
-//! later finds the wish, and sets an event at the root; the root's thread then asks again. The thread also asks once
-//! after the broadcast, for processes that came before the wish reached them. So a very late process does not fill the
+//! If any process answers no, the thread asks again `retry_delay` later, `retries` times. The
+//! further course is not published. Here the thread stops asking, and stores a *wish* in every
+//! process by a broadcast. A process that comes later finds the wish, and sets an event at the
+//! root; the root's thread then asks again. The thread also asks once after the broadcast, for
+//! processes that came before the wish reached them. So a very late process does not fill the
 //! network with questions, and a process that never comes is a deadlock.
 //!
-//! **Broadcast.** After a barrier, which guarantees that all have the buffer, the root's host posts one DMA to all
-//! nodes. It is an ordinary DMA, and no thread takes part: Elan3lib has processes that stand for a node range
-//! (`elan3_addbcastvp`), and public programs from that time, such as LA-MPI, post a DMA to such a process with
-//! `elan3_putdma`. The root leaves itself out of the range if it lies at either end of the range. Otherwise its own
-//! packets come back to the root, to the place where they come from, and its own event occurs; so the root waits for
-//! this event, too. If source and target differ, the root sends two broadcasts, to the nodes on either side of it.
+//! **Broadcast.** After a barrier, which guarantees that all have the buffer, the root's host posts
+//! one DMA to all nodes. It is an ordinary DMA, and no thread takes part: Elan3lib has processes
+//! that stand for a node range (`elan3_addbcastvp`), and public programs from that time, such as
+//! LA-MPI, post a DMA to such a process with `elan3_putdma`. The root leaves itself out of the
+//! range if it lies at either end of the range. Otherwise its own packets come back to the root, to
+//! the place where they come from, and its own event occurs; so the root waits for this event, too.
+//! If source and target differ, the root sends two broadcasts, to the nodes on either side of it.
 //!
-//! On a machine with several rails, the policy picks the bytes' rails ([`super::rails`]); a broadcast without bytes on
-//! the home rail then sets the events. A broadcast that has failed with the home rail has reached no member, and the
-//! root sends to each member by a detour ([`super::detour`]). If the network fails to broadcast the bytes on any rail,
-//! the root sends bytes and event to each member, too.
+//! On a machine with several rails, the policy picks the bytes' rails ([`super::rails`]); a
+//! broadcast without bytes on the home rail then sets the events. A broadcast that has failed with
+//! the home rail has reached no member, and the root sends to each member by a detour
+//! ([`super::detour`]). If the network fails to broadcast the bytes on any rail, the root sends
+//! bytes and event to each member, too.
 //!
-//! *A barrier on a failing rail.* The commit is all or nothing, so the root's thread knows whether the barrier is over.
-//! If not, the root learns by detours that the others have come: those that wait send it as soon as the rail is down,
-//! and those that come while it is down. When all have come, the root lets them go by detours; if the rail works again
-//! before, the root's thread asks again, since all have counted the barrier in their own adapters. If the network fails
-//! such a detour, on all rails that the sender can use, the group is lost ([`super::recovery`]).
+//! *A barrier on a failing rail.* The commit is all or nothing, so the root's thread knows whether
+//! the barrier is over. If not, the root learns by detours that the others have come: those that
+//! wait send it as soon as the rail is down, and those that come while it is down. When all have
+//! come, the root lets them go by detours; if the rail works again before, the root's thread asks
+//! again, since all have counted the barrier in their own adapters. If the network fails such a
+//! detour, on all rails that the sender can use, the group is lost ([`super::recovery`]).
 //!
-//! Setting up a barrier's packet takes a thread `broadcast` cycles; sending the packet again takes 0.
+//! Setting up a barrier's packet takes a thread `broadcast` cycles; sending the packet again takes
+//! 0.
 
 use super::block::Slot;
 use super::courier::Delivery;
@@ -98,8 +104,8 @@ impl Group {
         self.during(call, sync).await
     }
 
-    /// The barrier of the leaders, the best that the group has; returns which it was. Before a barrier by software, the
-    /// process prepares for the next step.
+    /// The barrier of the leaders, the best that the group has; returns which it was. Before a
+    /// barrier by software, the process prepares for the next step.
     pub(super) async fn barrier(
         &self,
         how: WaitMode,
@@ -174,7 +180,8 @@ impl Group {
         }
     }
 
-    /// The root's part on a machine with several rails: waits until the barrier is over, by either way.
+    /// The root's part on a machine with several rails: waits until the barrier is over, by either
+    /// way.
     async fn lead(&self, detours: &Detours, epoch: u64, how: WaitMode) -> Result<(), DmaError> {
         let (node, go) = (self.node(), self.event(Slot::Go));
         loop {
@@ -194,7 +201,8 @@ impl Group {
             let group = self.clone();
             node.serve("hgsync", async move {
                 let let_go = async || detours.set(vp, go).await;
-                // A process that is gone does not wait; one that the network keeps out of reach is lost to the group.
+                // A process that is gone does not wait; one that the network keeps out of reach is
+                // lost to the group.
                 if let Err(error) = detours.patiently(let_go).await {
                     group.lose(error);
                 }
@@ -203,8 +211,8 @@ impl Group {
         Ok(())
     }
 
-    /// Waits until all others have reported by detours that they have come, or the home rail works again; returns
-    /// whether all have.
+    /// Waits until all others have reported by detours that they have come, or the home rail works
+    /// again; returns whether all have.
     async fn all_have_come(&self, epoch: u64) -> bool {
         let (local, others) = (&self.inner.local, self.inner.layout.leaders.len() - 1);
         loop {
@@ -225,7 +233,8 @@ impl Group {
         }
     }
 
-    /// The others' part: if the home rail fails before the barrier is over, a detour notifies the root.
+    /// The others' part: if the home rail fails before the barrier is over, a detour notifies the
+    /// root.
     async fn follow(&self, detours: &Detours, epoch: u64, how: WaitMode) {
         let mut go = pin!(self.node().wait_by(self.event(Slot::Go), how));
         let mut down = self.node().down().wait();
@@ -251,7 +260,8 @@ impl Group {
                 };
                 detours.note(root, WORD, note).await
             };
-            // A root that is gone does not wait; one that the network keeps out of reach is lost to the group.
+            // A root that is gone does not wait; one that the network keeps out of reach is lost to
+            // the group.
             if let Err(error) = detours.patiently(note).await {
                 group.lose(error);
             }
@@ -259,7 +269,8 @@ impl Group {
         go.await;
     }
 
-    /// Notifies the root that this process has come, if the root wants it; meanwhile the process waits.
+    /// Notifies the root that this process has come, if the root wants it; meanwhile the process
+    /// waits.
     fn tell(&self, wish: ElanAddr, epoch: u64) {
         let (node, root) = (
             self.node().clone(),
@@ -300,8 +311,8 @@ impl Group {
         self.node().set(ask);
     }
 
-    /// Sends `size` bytes at the root's `buffer`, by its rank, to the same address in all members, by hardware if the
-    /// group has it (`elan_hbcast`).
+    /// Sends `size` bytes at the root's `buffer`, by its rank, to the same address in all members,
+    /// by hardware if the group has it (`elan_hbcast`).
     ///
     /// # Errors
     /// If a member has no such buffer; the root gets the error, and the others wait for ever.
@@ -354,7 +365,8 @@ impl Group {
         for (sent, range) in sent.into_iter().zip(ranges) {
             let mut over = self.over(sent).await;
             match over {
-                // The root's own event comes later than the answer. It must not come in the next call.
+                // The root's own event comes later than the answer. It must not come in the next
+                // call.
                 Ok(()) if range.contains(&me) => self.wait(Slot::Arrived(0)).await,
                 Ok(()) => {}
                 Err(error) => {
@@ -474,7 +486,8 @@ impl Group {
         detours.patiently(attempt).await
     }
 
-    /// The root sends to some leaders one by one: the network has failed to broadcast to them, and they wait.
+    /// The root sends to some leaders one by one: the network has failed to broadcast to them, and
+    /// they wait.
     async fn send_to_each(&self, span: Span, range: &[ProcessId]) -> Result<(), DmaError> {
         let (context, courier) = (&self.inner.context, &self.inner.courier);
         let others = range.iter().filter(|&&vp| vp != context.process());

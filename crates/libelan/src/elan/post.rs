@@ -8,7 +8,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use units::Bytes;
 
-/// A process's packets on their way out of one adapter's memory, and packets that its mailbox holds. Assumed.
+/// A process's packets on their way out of one adapter's memory, and packets that its mailbox
+/// holds. Assumed.
 const SLOTS: u32 = 32;
 
 /// A message's effect at its destination; `None` if it cannot be done yet, as a queue is full.

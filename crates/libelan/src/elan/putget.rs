@@ -6,20 +6,22 @@
 //! | `elan_wait`, `elan_done` | [`Elan::wait`], [`Remote::is_done`] |
 //! | `elan_putWaitAll`, `elan_getWaitAll` | [`Elan::put_wait_all`], [`Elan::get_wait_all`] |
 //!
-//! A put of up to [`SMALL`] is copied into the adapter immediately, so its source may be used again. A longer put is
-//! read while it is sent. A process has at most [`THROTTLE`] puts and gets under way; for one more, the processor
-//! waits.
+//! A put of up to [`SMALL`] is copied into the adapter immediately, so its source may be used
+//! again. A longer put is read while it is sent. A process has at most [`THROTTLE`] puts and gets
+//! under way; for one more, the processor waits.
 //!
-//! A process on the same node, or the caller itself, is reached in the same way: the packets go up to the node's switch
-//! and down again, and the bytes cross the node's bus twice. No processor copies the bytes.
+//! A process on the same node, or the caller itself, is reached in the same way: the packets go up
+//! to the node's switch and down again, and the bytes cross the node's bus twice. No processor
+//! copies the bytes.
 //!
-//! On a machine with several rails, the policy picks the rails of puts and gets between main memories ([`super::rails`]).
+//! On a machine with several rails, the policy picks the rails of puts and gets between main
+//! memories ([`super::rails`]).
 //!
-//! A put is over when the other adapter has accepted all its bytes. Bytes for main memory may still be on the other
-//! node's bus then. Gets from there see them, and that host's later notifications, by an event or a message, come
-//! behind them on the same bus. On a machine with several rails, where adapters do not see the data that wait for each
-//! other's bus, a put is over when its bytes are in main memory. Two puts that are under way at the same time are not
-//! ordered.
+//! A put is over when the other adapter has accepted all its bytes. Bytes for main memory may still
+//! be on the other node's bus then. Gets from there see them, and that host's later notifications,
+//! by an event or a message, come behind them on the same bus. On a machine with several rails,
+//! where adapters do not see the data that wait for each other's bus, a put is over when its bytes
+//! are in main memory. Two puts that are under way at the same time are not ordered.
 
 pub use super::remote::{Remote, SMALL, THROTTLE};
 
@@ -147,8 +149,8 @@ impl Elan {
         self.start(Operation::Put(vp), |own| &own.puts, motion)
     }
 
-    /// Puts bytes as [`put`](Self::put) does, but always straight from their buffer, and sets one of the process's
-    /// events when the bytes are there.
+    /// Puts bytes as [`put`](Self::put) does, but always straight from their buffer, and sets one
+    /// of the process's events when the bytes are there.
     pub fn put_notify(
         &self,
         vp: ProcessId,
@@ -491,7 +493,8 @@ impl Elan {
         found
     }
 
-    /// Gets a word over one of several rails: over any from main memory, over the home rail from adapter memory.
+    /// Gets a word over one of several rails: over any from main memory, over the home rail from
+    /// adapter memory.
     async fn get_word_far(
         &self,
         detours: &Detours,
@@ -538,7 +541,8 @@ impl Elan {
     /// Waits until an operation is over (`elan_wait`).
     ///
     /// # Errors
-    /// If the operation failed: an adapter refused an access at one end, or there is no such process.
+    /// If the operation failed: an adapter refused an access at one end, or there is no such
+    /// process.
     pub async fn wait(&self, remote: Remote) -> Result<(), DmaError> {
         self.see(remote.what, remote.end.done.wait()).await;
         remote.end.result.get().expect("it is over")

@@ -9,10 +9,11 @@
 //!
 //! One process's messages arrive in call order. If a queue is full, its senders try again.
 //!
-//! The adapter keeps this order among messages that it sends. On a machine with several rails a message takes a detour
-//! after its rail has failed, which the adapter does not see. So a message goes on its detour when all earlier ones to
-//! the same queue are over, and a message is not posted while an earlier one is on a detour, or was posted before the
-//! rail last failed or returned ([`Line`]).
+//! The adapter keeps this order among messages that it sends. On a machine with several rails a
+//! message takes a detour after its rail has failed, which the adapter does not see. So a message
+//! goes on its detour when all earlier ones to the same queue are over, and a message is not posted
+//! while an earlier one is on a detour, or was posted before the rail last failed or returned
+//! ([`Line`]).
 
 use super::Elan;
 use super::remote::Remote;
@@ -129,8 +130,8 @@ impl Line {
 }
 
 impl Elan {
-    /// Makes a queue with so many slots, in global adapter memory. Where all processes make the same calls, each has
-    /// its queue at the same address.
+    /// Makes a queue with so many slots, in global adapter memory. Where all processes make the
+    /// same calls, each has its queue at the same address.
     ///
     /// # Errors
     /// See [`QueueError`].
@@ -162,7 +163,8 @@ impl Elan {
         self.node().config().packet.payload
     }
 
-    /// Sends `size` bytes to a process's queue at an address. The operation is over when the queue has the bytes.
+    /// Sends `size` bytes to a process's queue at an address. The operation is over when the queue
+    /// has the bytes.
     pub fn queue_tx(&self, vp: ProcessId, queue: ElanAddr, from: ElanAddr, size: Bytes) -> Remote {
         self.put_message(vp, queue, from, size)
     }
@@ -205,7 +207,8 @@ impl RxQueue {
         }
     }
 
-    /// Reads the first message, if there is one; its slot stays taken until [`complete`](Self::complete).
+    /// Reads the first message, if there is one; its slot stays taken until
+    /// [`complete`](Self::complete).
     pub async fn read(&self) -> Option<Box<[u8]>> {
         self.elan.node().read_message(self.queue).await
     }

@@ -1,9 +1,10 @@
 //! The rails that carry library messages (coll2003), on a machine with several rails.
 //!
-//! A process is attached at all rails' adapters. Its main memory has the same addresses at all of them; its adapter
-//! memory is on rail 0, the *home* rail. The machine's policy (`[rails]`) picks the rails for transfers between main
-//! memories; a transfer with an end in adapter memory can only take the home rail. coll2003 treats the messages of a
-//! process that blocks while it sends; the libraries' treatment of the others is ours:
+//! A process is attached at all rails' adapters. Its main memory has the same addresses at all of
+//! them; its adapter memory is on rail 0, the *home* rail. The machine's policy (`[rails]`) picks
+//! the rails for transfers between main memories; a transfer with an end in adapter memory can only
+//! take the home rail. coll2003 treats the messages of a process that blocks while it sends; the
+//! libraries' treatment of the others is ours:
 //!
 //! | transfer | rails |
 //! |---|---|
@@ -25,37 +26,43 @@
 //! | dynamic | among these, rails that were also free at a Tport message's sender when it sent the envelope, which reports it; if no rail was, and for puts, gets and broadcasts, as local-dynamic | until there is one |
 //! | hybrid | up to `rails.threshold`, the next in turn among the rails that are free where it is picked, or among all; else as dynamic | if it is long, as dynamic |
 //!
-//! Dynamic allocation reserves both ends by control messages. Here the envelope carries its sender's knowledge instead:
-//! no more packets travel, and no rail is reserved at the sender, so two receivers may get from one adapter. A put or a
-//! get has no envelope. Local-dynamic and dynamic allocation stripe a message over the part of these rails that
-//! `rails.striping` sets. A rail that either policy has picked is taken, for all the job's processes on the node, until
-//! its stripe ends. While a put waits for a rail, later calls of its process proceed. Under static allocation a
-//! broadcast takes the rails on which the root transmits and all others receive, or the home rail if no rail is left,
-//! or another rail if the home rail is down. A collective call's message takes any rail if the allocation's are down. A
-//! rail counts as free while it receives if all others are down.
+//! Dynamic allocation reserves both ends by control messages. Here the envelope carries its
+//! sender's knowledge instead: no more packets travel, and no rail is reserved at the sender, so
+//! two receivers may get from one adapter. A put or a get has no envelope. Local-dynamic and
+//! dynamic allocation stripe a message over the part of these rails that `rails.striping` sets. A
+//! rail that either policy has picked is taken, for all the job's processes on the node, until its
+//! stripe ends. While a put waits for a rail, later calls of its process proceed. Under static
+//! allocation a broadcast takes the rails on which the root transmits and all others receive, or
+//! the home rail if no rail is left, or another rail if the home rail is down. A collective call's
+//! message takes any rail if the allocation's are down. A rail counts as free while it receives if
+//! all others are down.
 //!
-//! *Order.* An adapter does not see data that wait for the bus of another rail's adapter. So on a machine with several
-//! rails all puts, and broadcast bytes, are over when they are in main memory ([`elan::Dma::stored`]); on a machine
-//! with one rail, when they are accepted. A process that is notified of a put after its end finds its bytes, over any
-//! rail for the notification or the get.
+//! *Order.* An adapter does not see data that wait for the bus of another rail's adapter. So on a
+//! machine with several rails all puts, and broadcast bytes, are over when they are in main memory
+//! ([`elan::Dma::stored`]); on a machine with one rail, when they are accepted. A process that is
+//! notified of a put after its end finds its bytes, over any rail for the notification or the get.
 //!
-//! *Costs.* The thread hands a descriptor to another adapter by a command, across its own bus and the other adapter's
-//! bus. The thread sees the end through main memory (an event on that adapter, its block, a poll) and a word across its
-//! own bus. A host posts each stripe by a call. These costs are assumed; nothing is published about them.
+//! *Costs.* The thread hands a descriptor to another adapter by a command, across its own bus and
+//! the other adapter's bus. The thread sees the end through main memory (an event on that adapter,
+//! its block, a poll) and a word across its own bus. A host posts each stripe by a call. These
+//! costs are assumed; nothing is published about them.
 //!
-//! *Failures.* A rail may fail, work again, and fail again. The policies pick no rail that is down, and pick it again
-//! after its return. Bytes that a failed rail has not carried go again, over newly picked rails; each byte exactly
-//! once, which is asserted. Transfers that can only take the home rail take a detour over another rail while the home
-//! rail is down ([`super::detour`]), and an envelope that has overtaken another by that waits for it. A hardware
-//! barrier on a failing rail continues with detours (`hardware.rs`). When no rail works, puts, gets, atomics, messages
-//! to queues and sends fail ([`DmaError::NoRail`]): they have no later effect. Small Elan4 sends that have succeeded go
-//! again as soon as a rail works. Collective calls wait for a rail that works again, and so do receives, and sends
-//! after their envelope's arrival, unless the machine lists faults and no rail works for `faults.detect`; if no rail
-//! ever works again, this is a deadlock, and its report names them.
+//! *Failures.* A rail may fail, work again, and fail again. The policies pick no rail that is down,
+//! and pick it again after its return. Bytes that a failed rail has not carried go again, over
+//! newly picked rails; each byte exactly once, which is asserted. Transfers that can only take the
+//! home rail take a detour over another rail while the home rail is down ([`super::detour`]), and
+//! an envelope that has overtaken another by that waits for it. A hardware barrier on a failing
+//! rail continues with detours (`hardware.rs`). When no rail works, puts, gets, atomics, messages
+//! to queues and sends fail ([`DmaError::NoRail`]): they have no later effect. Small Elan4 sends
+//! that have succeeded go again as soon as a rail works. Collective calls wait for a rail that
+//! works again, and so do receives, and sends after their envelope's arrival, unless the machine
+//! lists faults and no rail works for `faults.detect`; if no rail ever works again, this is a
+//! deadlock, and its report names them.
 //!
-//! This holds for rails that fail as a whole. A process also avoids a dead adapter at its own node. It does not avoid
-//! dead cables and switches, or others' dead adapters: no policy sees these faults, and a transfer that has picked
-//! their rail fails with the network's error ([`DmaError::Network`]).
+//! This holds for rails that fail as a whole. A process also avoids a dead adapter at its own node.
+//! It does not avoid dead cables and switches, or others' dead adapters: no policy sees these
+//! faults, and a transfer that has picked their rail fails with the network's error
+//! ([`DmaError::Network`]).
 
 use super::pool::Pool;
 use super::post::{Mailbox, Post};
@@ -107,7 +114,8 @@ pub(super) struct RailsPick {
 }
 
 impl Rails {
-    /// Attaches a job's processes to all rails. The result is empty on a machine without a policy for rails.
+    /// Attaches a job's processes to all rails. The result is empty on a machine without a policy
+    /// for rails.
     ///
     /// # Errors
     /// If an adapter has no context or no memory left.
@@ -179,8 +187,9 @@ impl Rails {
         !self.place(rail).is_down()
     }
 
-    /// Whether the adapter neither sends nor receives, as far as its node's processes know. The only rail that is left
-    /// is free while it receives: a message may come for a queue that is full, and wait for this process's next step.
+    /// Whether the adapter neither sends nor receives, as far as its node's processes know. The
+    /// only rail that is left is free while it receives: a message may come for a queue that is
+    /// full, and wait for this process's next step.
     fn is_free(&self, rail: Rail) -> bool {
         let adapter = self.place(rail);
         let receives = adapter.is_receiving() && !self.is_left_alone(rail);
@@ -231,7 +240,8 @@ impl Rails {
         Ok(rails[0])
     }
 
-    /// Picks a message's rails by the machine's policy; `None` if the message has to wait for a rail.
+    /// Picks a message's rails by the machine's policy; `None` if the message has to wait for a
+    /// rail.
     ///
     /// # Errors
     /// If no rail between the two nodes works.
@@ -240,9 +250,10 @@ impl Rails {
         Ok(self.pick_of(up, wanted.size, wanted.free))
     }
 
-    /// Picks the rails for a collective call's message from one process on the node to processes on other nodes, as
-    /// [`pick`](Self::pick). If no working rail leads to all of them by the machine's allocation, the first working
-    /// rail carries the message: the call would otherwise wait for a rail although one works.
+    /// Picks the rails for a collective call's message from one process on the node to processes on
+    /// other nodes, as [`pick`](Self::pick). If no working rail leads to all of them by the
+    /// machine's allocation, the first working rail carries the message: the call would otherwise
+    /// wait for a rail although one works.
     ///
     /// # Errors
     /// If no rail works.
@@ -311,8 +322,8 @@ impl Rails {
     }
 }
 
-/// Attaches processes at all rails' adapters. All nodes' first processes are in contexts with one number there, so are
-/// the second ones, and so on: broadcasts need this.
+/// Attaches processes at all rails' adapters. All nodes' first processes are in contexts with one
+/// number there, so are the second ones, and so on: broadcasts need this.
 fn attach_beside(processes: &[Node], rails: u32) -> Result<Vec<TiVec<Rail, Node>>, ContextError> {
     let mut places: Vec<TiVec<Rail, Node>> = Vec::new();
     let mut rounds: Vec<Vec<usize>> = Vec::new();

@@ -1,14 +1,16 @@
 //! # Reductions (`elan_reduce`)
 //!
-//! The hosts combine the members' vectors up the balanced tree, 2 KB at a time: the thread processor has no floating
-//! point. Each process puts its partial result into its own slot of the process above, when that process has taken the
-//! last one (*credit*). The first leader's result goes to one process by a DMA, or to all by the software broadcast.
-//! This broadcast needs no barrier, since a process's next chunk shows that the process has taken the last result. On a
-//! machine with several rails, the policy picks the rails for partial results and results ([`super::group`]).
+//! The hosts combine the members' vectors up the balanced tree, 2 KB at a time: the thread
+//! processor has no floating point. Each process puts its partial result into its own slot of the
+//! process above, when that process has taken the last one (*credit*). The first leader's result
+//! goes to one process by a DMA, or to all by the software broadcast. This broadcast needs no
+//! barrier, since a process's next chunk shows that the process has taken the last result. On a
+//! machine with several rails, the policy picks the rails for partial results and results
+//! ([`super::group`]).
 //!
-//! A function that does not commute gets the vectors in rank order. Most groups' teams are rank runs, and the tree
-//! keeps their order. For other groups, every process stands for itself in the tree, and processes on one node send
-//! each other messages as well.
+//! A function that does not commute gets the vectors in rank order. Most groups' teams are rank
+//! runs, and the tree keeps their order. For other groups, every process stands for itself in the
+//! tree, and processes on one node send each other messages as well.
 //!
 //! Combining bytes costs as much as copying them.
 
@@ -22,8 +24,8 @@ use elan::transaction::word_of;
 use elan::{DmaError, ElanAddr, ProcessId};
 use units::Bytes;
 
-/// How vectors are combined: elements of `size` bytes, and a function on two vectors that replaces the second by the
-/// result (`fn(in, inout, count, handle)`).
+/// How vectors are combined: elements of `size` bytes, and a function on two vectors that replaces
+/// the second by the result (`fn(in, inout, count, handle)`).
 pub struct Reduction<'a> {
     /// Bytes per element, up to [`MOST_ELEMENT`].
     pub size: Bytes,
@@ -54,8 +56,9 @@ pub enum Receivers {
 }
 
 impl Group {
-    /// Combines `count` elements at each member's `source` into `target` (`elan_reduce`), as if in rank order. `source`
-    /// and `target` belong to the call until it ends; only members that get the result need a `target`.
+    /// Combines `count` elements at each member's `source` into `target` (`elan_reduce`), as if in
+    /// rank order. `source` and `target` belong to the call until it ends; only members that get
+    /// the result need a `target`.
     ///
     /// # Errors
     /// If this process has no such vectors, there is no such root, or an element is too long.
@@ -96,7 +99,8 @@ impl Group {
         self.during("reduce", call).await
     }
 
-    /// Combines one chunk. Returns the result to members that get it; other members' return value has no meaning.
+    /// Combines one chunk. Returns the result to members that get it; other members' return value
+    /// has no meaning.
     async fn reduce_chunk(
         &self,
         mut own: Vec<u8>,
@@ -148,7 +152,8 @@ impl Group {
         self.copy(Bytes::new(after.len() as u64)).await;
     }
 
-    /// Takes the children's partial results, passes the combined result to the place above, and returns it.
+    /// Takes the children's partial results, passes the combined result to the place above, and
+    /// returns it.
     async fn climb(
         &self,
         mut own: Vec<u8>,
@@ -183,7 +188,8 @@ impl Group {
         Ok(own)
     }
 
-    /// The team that gets the result from the first team's leader, if the result goes to one other team.
+    /// The team that gets the result from the first team's leader, if the result goes to one other
+    /// team.
     fn single(&self, to: Receivers) -> Option<TeamId> {
         match to {
             Receivers::Root(root) => Some(self.inner.layout.team_of[GroupRank::new(root)]),

@@ -10,8 +10,8 @@ use units::Bytes;
 /// Puts up to this length are copied immediately (`LIBELAN_PUTGET_SMALLPUTSIZE`).
 pub const SMALL: Bytes = Bytes::new(64);
 
-/// A process's puts, gets and queued messages under way at a time (`LIBELAN_PUTGET_THROTTLE`). The value is assumed; it
-/// is not published.
+/// A process's puts, gets and queued messages under way at a time (`LIBELAN_PUTGET_THROTTLE`). The
+/// value is assumed; it is not published.
 pub const THROTTLE: u32 = 32;
 
 /// A put, get or queued message that was started (`ELAN_EVENT`).

@@ -1,5 +1,5 @@
-//! Bytes that move between main memories over several rails: they wait for rails, are cut into stripes, and go again where a
-//! rail has failed. See [`super::rails`].
+//! Bytes that move between main memories over several rails: they wait for rails, are cut into
+//! stripes, and go again where a rail has failed. See [`super::rails`].
 
 use super::rails::{Rails, RailsPick};
 use crate::cpu::{Cpu, Turn};
@@ -41,8 +41,8 @@ impl Poster {
     }
 }
 
-/// A rail that is taken for a stripe. The rail is free again when the stripe is over, or when it has no waiter any
-/// more, as the call has failed.
+/// A rail that is taken for a stripe. The rail is free again when the stripe is over, or when it
+/// has no waiter any more, as the call has failed.
 struct TakenRail<'a>(&'a Rails, Rail);
 
 impl Drop for TakenRail<'_> {
@@ -61,10 +61,12 @@ struct Stripe<'a> {
     failed: Option<DmaError>,
 }
 
-/// Carries a message of some size over the rails that `pick` picks, where `start` starts each stripe's transfers.
+/// Carries a message of some size over the rails that `pick` picks, where `start` starts each
+/// stripe's transfers.
 ///
 /// # Errors
-/// If no rail works, or a transfer fails for another reason: then no part of the message is under way.
+/// If no rail works, or a transfer fails for another reason: then no part of the message is under
+/// way.
 ///
 /// # Panics
 /// If a message part was carried twice, or never.
@@ -128,7 +130,8 @@ async fn next(stripes: &mut Vec<Stripe<'_>>) -> Option<(Part, Result<(), DmaErro
                 let Poll::Ready(result) = Pin::new(transfer).poll(context) else {
                     return true;
                 };
-                // Another error counts more than a rail that has failed: the message cannot be carried at all.
+                // Another error counts more than a rail that has failed: the message cannot be
+                // carried at all.
                 if let Err(error) = result
                     && failed.is_none_or(|known| known.is_rail_down())
                 {

@@ -1,9 +1,10 @@
 //! # Tports: tagged messages (petrini2003 s3.2)
 //!
-//! A sender labels each message with an *envelope*: a sender's number, a tag and the size. A receiver selects messages
-//! by masks, and optionally by the sending process ([`Select`]). Messages from one process to another are received in
-//! the order in which they were sent. A thread on the *receiver*'s adapter matches envelopes, without the host
-//! (petrini2003 s5.1: MPI "needs to run a thread in the Elan ... to match the message tags").
+//! A sender labels each message with an *envelope*: a sender's number, a tag and the size. A
+//! receiver selects messages by masks, and optionally by the sending process ([`Select`]). Messages
+//! from one process to another are received in the order in which they were sent. A thread on the
+//! *receiver*'s adapter matches envelopes, without the host (petrini2003 s5.1: MPI "needs to run a
+//! thread in the Elan ... to match the message tags").
 //!
 //! | call | here |
 //! |---|---|
@@ -14,8 +15,9 @@
 //! | - | [`Tport::peek`], [`Tport::rx_cancel`] |
 //! | `elan_tportBufFree`, `elan_tportGetStats` | [`Tport::buf_free`], [`Tport::stats`] |
 //!
-//! The tag has 64 bits, where the original library's tag has 32: a real MPI on Tports puts its communicator's context,
-//! its tag and protocol bits side by side. The envelope keeps its length, since sizes and addresses have 32 bits.
+//! The tag has 64 bits, where the original library's tag has 32: a real MPI on Tports puts its
+//! communicator's context, its tag and protocol bits side by side. The envelope keeps its length,
+//! since sizes and addresses have 32 bits.
 //!
 //! ## A message's way
 //!
@@ -26,24 +28,27 @@
 //! | *longer*, up to `tport.big`, unexpected | the envelope | got immediately into a system buffer | when the bytes are there |
 //! | synchronous, small | as small | | when matched |
 //!
-//! The sender's host stores envelope and small bytes in its adapter, word by word, and posts a queue DMA; the host does
-//! not touch longer messages' bytes. The receiver's thread takes each envelope up (`tport.handle`), compares it with
-//! the posted receives in posting order (`tport.scan` each), stores small bytes at their place, across the bus if that
-//! is main memory, and sets the receive's event. A receive is posted by a descriptor (`host::POST` bytes) and a
+//! The sender's host stores envelope and small bytes in its adapter, word by word, and posts a
+//! queue DMA; the host does not touch longer messages' bytes. The receiver's thread takes each
+//! envelope up (`tport.handle`), compares it with the posted receives in posting order
+//! (`tport.scan` each), stores small bytes at their place, across the bus if that is main memory,
+//! and sets the receive's event. A receive is posted by a descriptor (`host::POST` bytes) and a
 //! command; the thread compares it with the unexpected messages in order of arrival.
 //!
-//! No paper describes the thread's search. A list is assumed: adapters with a processor walk a posted receive list for
-//! each message (K. S. Hemmert, A. Rodrigues, K. D. Underwood, "Accelerating list management for MPI", 2005). Messages
-//! that match far back in a queue of n receives take the thread n scans each. The simulator's host finds them by an
-//! index (module `line`).
+//! No paper describes the thread's search. A list is assumed: adapters with a processor walk a
+//! posted receive list for each message (K. S. Hemmert, A. Rodrigues, K. D. Underwood,
+//! "Accelerating list management for MPI", 2005). Messages that match far back in a queue of n
+//! receives take the thread n scans each. The simulator's host finds them by an index (module
+//! `line`).
 //!
-//! Two further host orders go the way of a posted receive, at its cost. A *peek* is a probe that ends empty if no
-//! message that it takes has come when the thread compares it. To *cancel* a receive is a call, a command, and the
-//! thread's `tport.handle`; the thread takes the receive off unless a message has been found for it.
+//! Two further host orders go the way of a posted receive, at its cost. A *peek* is a probe that
+//! ends empty if no message that it takes has come when the thread compares it. To *cancel* a
+//! receive is a call, a command, and the thread's `tport.handle`; the thread takes the receive off
+//! unless a message has been found for it.
 //!
-//! On an Elan4 envelope and small bytes are a command to the short transaction engine ([`elan::adapter::sten`]), and so
-//! are the messages between threads. A small send ends as soon as its bytes have left the host. (Group signals go the
-//! same way.)
+//! On an Elan4 envelope and small bytes are a command to the short transaction engine
+//! ([`elan::adapter::sten`]), and so are the messages between threads. A small send ends as soon as
+//! its bytes have left the host. (Group signals go the same way.)
 //!
 //! `tport.matching = "host"` gives all this work to the processes' hosts (module `hands`).
 //!
@@ -52,28 +57,31 @@
 //!
 //! ## Bounds
 //!
-//! A sender's unexpected small messages at a receiver are bounded: by `tport.buffer`, in packets, divided by the job's
-//! processes, but at least 1 and at most `tport.slots`. The receiver's thread returns half this credit at a time. A
-//! message beyond the bound goes as a longer one: its bytes are *held* at the sender until the message is matched.
-//! Longer messages are buffered while `tport.system` has room. A full queue discards messages, and the sender's adapter
-//! tries again. No message is lost, and no message keeps another one from being matched.
+//! A sender's unexpected small messages at a receiver are bounded: by `tport.buffer`, in packets,
+//! divided by the job's processes, but at least 1 and at most `tport.slots`. The receiver's thread
+//! returns half this credit at a time. A message beyond the bound goes as a longer one: its bytes
+//! are *held* at the sender until the message is matched. Longer messages are buffered while
+//! `tport.system` has room. A full queue discards messages, and the sender's adapter tries again.
+//! No message is lost, and no message keeps another one from being matched.
 //!
 //! ## Where machine parts fail
 //!
-//! Packets take effect once, or their senders get an error ([`elan::adapter::recovery`]); an error from a send or a
-//! receive names the process at the other end. When the routing tables learn that no way is left between two processes,
-//! or no adapter at the node works, sends that wait for the other process fail, and so do receives that want messages
-//! from that process only. A receive from any process fails when no other process is in reach. A message that was sent
-//! with success arrives, even after a long time; a message that was sent with an error is withdrawn (module `send`).
-//! The threads' messages to each other go again in the same way.
+//! Packets take effect once, or their senders get an error ([`elan::adapter::recovery`]); an error
+//! from a send or a receive names the process at the other end. When the routing tables learn that
+//! no way is left between two processes, or no adapter at the node works, sends that wait for the
+//! other process fail, and so do receives that want messages from that process only. A receive from
+//! any process fails when no other process is in reach. A message that was sent with success
+//! arrives, even after a long time; a message that was sent with an error is withdrawn (module
+//! `send`). The threads' messages to each other go again in the same way.
 //!
 //! ## On one node
 //!
-//! Processes on one node exchange messages through shared memory (petrini2003 s3.2): the sender copies bytes up to
-//! `tport.big` in (`host.copy`); the receiver sees the bytes after `host.shared` and copies them out. The receiver
-//! copies longer messages, and messages beyond the same bound, from the sender's buffer. A receiver copies when a
-//! receive is matched and the process does not compute. A receive takes the first matching message that comes, through
-//! the network or through shared memory; the thread and the host agree on this at no cost, which is a simplification.
+//! Processes on one node exchange messages through shared memory (petrini2003 s3.2): the sender
+//! copies bytes up to `tport.big` in (`host.copy`); the receiver sees the bytes after `host.shared`
+//! and copies them out. The receiver copies longer messages, and messages beyond the same bound,
+//! from the sender's buffer. A receiver copies when a receive is matched and the process does not
+//! compute. A receive takes the first matching message that comes, through the network or through
+//! shared memory; the thread and the host agree on this at no cost, which is a simplification.
 
 mod cut_off;
 mod detour;
@@ -115,7 +123,8 @@ impl Tx {
         self.sending.done.is_set()
     }
 
-    /// Waits until the send has ended, and returns when. The process does not see it, unlike in [`Tport::tx_wait`].
+    /// Waits until the send has ended, and returns when. The process does not see it, unlike in
+    /// [`Tport::tx_wait`].
     pub async fn ended(&self) -> Time {
         self.sending.done.wait().await;
         self.sending.ended.get().expect("it has ended")
@@ -134,7 +143,8 @@ impl Rx {
         self.receive.done.is_set()
     }
 
-    /// Waits until the receive has ended, and returns when. The process does not see it, unlike in [`Tport::rx_wait`].
+    /// Waits until the receive has ended, and returns when. The process does not see it, unlike in
+    /// [`Tport::rx_wait`].
     pub async fn ended(&self) -> Time {
         self.receive.done.wait().await;
         self.receive.ended.get().expect("it has ended")
@@ -159,8 +169,8 @@ impl Tport {
         self.elan.port()
     }
 
-    /// Starts to send `size` bytes to a process (`elan_tportTxStart`), as `sender`. The bytes' buffer must not change
-    /// until the send ends.
+    /// Starts to send `size` bytes to a process (`elan_tportTxStart`), as `sender`. The bytes'
+    /// buffer must not change until the send ends.
     pub fn tx_start(
         &self,
         mode: Mode,
@@ -193,8 +203,8 @@ impl Tport {
     /// Waits until a receive ends (`elan_tportRxWait`).
     ///
     /// # Errors
-    /// If the message is longer than its buffer, or a buffer faults; if the receive was cancelled, or is a peek that
-    /// has found no message.
+    /// If the message is longer than its buffer, or a buffer faults; if the receive was cancelled,
+    /// or is a peek that has found no message.
     pub fn rx_wait(&self, rx: Rx) -> impl Future<Output = Result<Received, TportError>> {
         let (receive, given) = (rx.receive, self.elan.cpu().given());
         async move {
@@ -226,8 +236,9 @@ impl Tport {
         }
     }
 
-    /// Cancels a receive. If no message has been found for the receive when the thread comes to it, it ends with
-    /// [`TportError::Cancelled`]. Otherwise the receive continues, and [`rx_wait`](Self::rx_wait) returns the message.
+    /// Cancels a receive. If no message has been found for the receive when the thread comes to it,
+    /// it ends with [`TportError::Cancelled`]. Otherwise the receive continues, and
+    /// [`rx_wait`](Self::rx_wait) returns the message.
     pub fn rx_cancel(&self, rx: &Rx) {
         host::cancel(&self.elan, &rx.receive);
     }

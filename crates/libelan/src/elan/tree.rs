@@ -1,9 +1,10 @@
 //! The collective calls' balanced tree: places `0..count`, each with at most `ratio` children.
 //!
-//! Place 0 is the root. Below a place lies a range of adjacent places. The range is cut in parts that are equally long
-//! up to one place, and the parts' first places are the children. So the tree is at most one level higher than
-//! necessary. A walk from the root on, children after their parent and in order, visits the places from 0 up: a
-//! reduction's partial results can be combined in the order of the places.
+//! Place 0 is the root. Below a place lies a range of adjacent places. The range is cut in parts
+//! that are equally long up to one place, and the parts' first places are the children. So the tree
+//! is at most one level higher than necessary. A walk from the root on, children after their parent
+//! and in order, visits the places from 0 up: a reduction's partial results can be combined in the
+//! order of the places.
 
 /// A place in the tree: its parent and its children.
 #[derive(Clone, Debug, PartialEq, Eq)]

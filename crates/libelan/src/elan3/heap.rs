@@ -27,8 +27,8 @@ pub enum AllocError {
     NotAllocated(ElanAddr),
 }
 
-/// A heap in one process's memory. It maps ranges as it needs them, hands out the lowest place that fits, and unmaps a
-/// range once it is free as a whole. Equal calls give equal addresses.
+/// A heap in one process's memory. It maps ranges as it needs them, hands out the lowest place that
+/// fits, and unmaps a range once it is free as a whole. Equal calls give equal addresses.
 pub struct Heap {
     node: Node,
     placement: Placement,
@@ -74,7 +74,8 @@ impl Heap {
         Ok(())
     }
 
-    /// Allocates bytes, zeros at first, at a multiple of `align`; 0 means any address. Zero bytes take a place, too.
+    /// Allocates bytes, zeros at first, at a multiple of `align`; 0 means any address. Zero bytes
+    /// take a place, too.
     ///
     /// # Errors
     /// See [`AllocError`].
@@ -82,7 +83,8 @@ impl Heap {
         self.alloc_from(ElanAddr::new(0), align, size)
     }
 
-    /// Allocates as [`alloc`](Self::alloc), no lower than at some address, in a heap that does not grow.
+    /// Allocates as [`alloc`](Self::alloc), no lower than at some address, in a heap that does not
+    /// grow.
     pub(crate) fn alloc_from(
         &mut self,
         from: ElanAddr,

@@ -1,8 +1,8 @@
 //! MPI's collective calls on the world, built on Elanlib's calls.
 //!
-//! Barriers and broadcasts are by hardware if the world's nodes are adjacent. MPI buffers may have different addresses
-//! in different ranks. So a broadcast goes, part by part, through a global buffer, [`STAGE`] long: the root copies each
-//! part in, and the other ranks copy it out.
+//! Barriers and broadcasts are by hardware if the world's nodes are adjacent. MPI buffers may have
+//! different addresses in different ranks. So a broadcast goes, part by part, through a global
+//! buffer, [`STAGE`] long: the root copies each part in, and the other ranks copy it out.
 
 use super::{Mpi, MpiResult};
 use crate::elan::STAGE;

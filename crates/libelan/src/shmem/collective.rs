@@ -7,8 +7,9 @@
 //! | `shmem_fcollect64`, `shmem_collect64` | [`Shmem::fcollect`], [`Shmem::collect`] |
 //! | `shmem_long_sum_to_all`, `..._max_to_all` | [`Shmem::to_all`] |
 //!
-//! Each call is for a [`Group`] of processing elements: all of them, or one that [`crate::elan::Elan::group`] has made.
-//! Sources and targets are symmetric memory. Hardware serves the calls where it can.
+//! Each call is for a [`Group`] of processing elements: all of them, or one that
+//! [`crate::elan::Elan::group`] has made. Sources and targets are symmetric memory. Hardware serves
+//! the calls where it can.
 
 use super::{Shmem, ShmemError, ShmemResult};
 use crate::elan::group::Group;
@@ -29,8 +30,8 @@ impl Shmem {
         quiet
     }
 
-    /// Sends the bytes at the root's source to the target of all other group members; the root's own target stays as it
-    /// is.
+    /// Sends the bytes at the root's source to the target of all other group members; the root's
+    /// own target stays as it is.
     ///
     /// # Errors
     /// If a member has no such memory; the process that sends to the member gets the error.

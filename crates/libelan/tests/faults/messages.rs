@@ -23,7 +23,8 @@ pub(super) const MESSAGES: [(Mode, u64); 7] = [
     (Mode::Standard, 90_000),
 ];
 
-/// Sends a message of each kind there and back, unexpected or not; returns the results at the first process.
+/// Sends a message of each kind there and back, unexpected or not; returns the results at the first
+/// process.
 pub(super) fn exchange(
     config: &Config,
     late: bool,
@@ -88,7 +89,8 @@ fn messages_survive_outages() {
     }
 }
 
-/// Without a way between two processes, both get an error that names the other, and do not wait for ever.
+/// Without a way between two processes, both get an error that names the other, and do not wait for
+/// ever.
 #[test]
 fn messages_without_a_way_fail_at_both_ends() {
     let config = sixteen_nodes();

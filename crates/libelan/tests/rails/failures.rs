@@ -1,4 +1,5 @@
-//! Rails that fail at any moment in any message kind, return, and fail again: everything arrives once and whole.
+//! Rails that fail at any moment in any message kind, return, and fail again: everything arrives
+//! once and whole.
 
 use crate::common::{
     alloc, assert_holds, b, cluster, four_nodes, job, job_of, logs, me, pattern, pid, store,
@@ -44,7 +45,8 @@ fn run_failing(
     ends.iter().copied().max().expect("there is a process")
 }
 
-/// All message kinds, one after the other, some at a time: every process with its right neighbour, and all together.
+/// All message kinds, one after the other, some at a time: every process with its right neighbour,
+/// and all together.
 async fn all_kinds(pe: Pe) {
     let (elan, shmem, me, all) = (pe.elan(), pe.shmem(), me(&pe), pe.nvps());
     let (right, left) = ((me + 1) % all, (me + all - 1) % all);
@@ -205,8 +207,8 @@ fn all_kinds_arrive() {
     }
 }
 
-/// A rail fails at a moment, returns, fails again, and so on; the moments and pauses move through the program. On two rails
-/// the other one fails when the first has returned.
+/// A rail fails at a moment, returns, fails again, and so on; the moments and pauses move through
+/// the program. On two rails the other one fails when the first has returned.
 #[test]
 fn at_many_moments() {
     let policies = [BASIC, LOCAL_DYNAMIC, DYNAMIC, HYBRID];
@@ -300,7 +302,8 @@ async fn count(pe: &Pe, counter: ElanAddr, word: ElanAddr) {
 /// The last message's tag.
 const LAST: u64 = 99;
 
-/// Sends short and longer messages while rails come and go; returns the sent messages' tags, as bits.
+/// Sends short and longer messages while rails come and go; returns the sent messages' tags, as
+/// bits.
 async fn send_some(pe: &Pe, from: ElanAddr) -> u64 {
     let (tport, mut sent) = (pe.elan().tport(), 0);
     for tag in 0..30_u64 {
@@ -339,8 +342,8 @@ async fn receive_some(pe: &Pe, to: ElanAddr) -> u64 {
     }
 }
 
-/// When no rail works, operations fail, without a later effect. When one works again, all continues; collective calls,
-/// and sends with an arrived envelope, wait for it.
+/// When no rail works, operations fail, without a later effect. When one works again, all
+/// continues; collective calls, and sends with an arrived envelope, wait for it.
 #[test]
 fn no_rail_works() {
     for policy in [BASIC, DYNAMIC] {

@@ -1,4 +1,5 @@
-//! Several rails on a machine that lists faults: for a rail as a whole, and for one node's home adapter.
+//! Several rails on a machine that lists faults: for a rail as a whole, and for one node's home
+//! adapter.
 
 use crate::common::{
     assert_holds, b, bit_errors, cluster, down, failing, filled, four_nodes, job, me, opteron,
@@ -82,8 +83,8 @@ fn a_listed_rail_fails() {
     }
 }
 
-/// One node's home adapter dies at any moment, for ever: its process's puts into adapter memory, and its messages to
-/// queues, arrive once, by detours, and its calls end.
+/// One node's home adapter dies at any moment, for ever: its process's puts into adapter memory,
+/// and its messages to queues, arrive once, by detours, and its calls end.
 #[test]
 fn a_home_adapter_dies() {
     for moment in 0..24_u64 {
@@ -115,8 +116,8 @@ fn a_home_adapter_dies() {
     }
 }
 
-/// An atomic that takes a detour has its answer also from a node with a stopped host, as over the home rail: adapters
-/// work on.
+/// An atomic that takes a detour has its answer also from a node with a stopped host, as over the
+/// home rail: adapters work on.
 #[test]
 fn a_stopped_host_answers_detours() {
     let machine = with_rails(&four_nodes(), 2, BASIC, 0.5);
@@ -143,7 +144,8 @@ fn without(rails: impl Iterator<Item = u32>, policy: Kind, at: Time) -> Config {
     failing(machine, dies.collect())
 }
 
-/// Under static allocation no rail but the home rail may lead from a root to all others. Without it another rail carries the broadcast.
+/// Under static allocation no rail but the home rail may lead from a root to all others. Without it
+/// another rail carries the broadcast.
 #[test]
 fn a_broadcast_needs_no_home_rail() {
     for policy in crate::rails::policies() {
@@ -168,9 +170,10 @@ fn a_broadcast_needs_no_home_rail() {
     }
 }
 
-/// Under static allocation two nodes may have a single rail for each direction. If this rail is dead, or the sender's
-/// adapter, another rail carries the bytes of software broadcasts and reductions. The call did not take it, and tried
-/// the dead rail again and again at the same moment: the run had no end.
+/// Under static allocation two nodes may have a single rail for each direction. If this rail is
+/// dead, or the sender's adapter, another rail carries the bytes of software broadcasts and
+/// reductions. The call did not take it, and tried the dead rail again and again at the same
+/// moment: the run had no end.
 #[test]
 fn collective_calls_need_no_rail_of_the_allocation() {
     let together = async |pe: Pe| {
@@ -191,8 +194,8 @@ fn collective_calls_need_no_rail_of_the_allocation() {
     }
 }
 
-/// If no rail works for the detection time, a collective call fails in all members. They waited for ever, without an
-/// error.
+/// If no rail works for the detection time, a collective call fails in all members. They waited for
+/// ever, without an error.
 #[test]
 fn collective_calls_fail_without_rails() {
     for moment in 0..8 {
@@ -212,8 +215,8 @@ fn collective_calls_fail_without_rails() {
     }
 }
 
-/// A message that waits for a full queue keeps no put from the only rail that is left, although the put's process empties the queue
-/// only after the put.
+/// A message that waits for a full queue keeps no put from the only rail that is left, although the
+/// put's process empties the queue only after the put.
 #[test]
 fn a_put_does_not_wait_for_a_full_queue() {
     // Under static allocation, the rail that is left may lead nowhere.
@@ -249,7 +252,8 @@ fn a_put_does_not_wait_for_a_full_queue() {
     }
 }
 
-/// Messages to a full queue stay in order while the home rail is down: those that wait on detours, and those that come after its return.
+/// Messages to a full queue stay in order while the home rail is down: those that wait on detours,
+/// and those that come after its return.
 #[test]
 fn messages_to_a_queue_are_in_order() {
     for moment in 0..24_u64 {
@@ -293,7 +297,8 @@ fn messages_to_a_queue_are_in_order() {
     }
 }
 
-/// Bits flip so often that no broadcast gets through its whole tree, and packets to one node do: the root sends to each member.
+/// Bits flip so often that no broadcast gets through its whole tree, and packets to one node do:
+/// the root sends to each member.
 #[test]
 fn a_damaged_broadcast_goes_to_each() {
     let machine = with_rails(&sixteen_nodes(), 2, BASIC, 0.5);
@@ -314,8 +319,8 @@ fn a_damaged_broadcast_goes_to_each() {
     });
 }
 
-/// A small message that has been sent goes again until it comes. If no rail has a way to its receiver any more, it waits for one, and
-/// the run comes to its end.
+/// A small message that has been sent goes again until it comes. If no rail has a way to its
+/// receiver any more, it waits for one, and the run comes to its end.
 #[test]
 fn a_message_to_a_node_without_rails_waits() {
     let machine = with_rails(&opteron(FatTree::quaternary(1).unwrap()), 2, BASIC, 0.5);

@@ -1,4 +1,5 @@
-//! Which rails puts, gets, words, atomics and broadcasts take: the payload that arrives is counted at every adapter.
+//! Which rails puts, gets, words, atomics and broadcasts take: the payload that arrives is counted
+//! at every adapter.
 
 use crate::common::{
     alloc, assert_holds, b, filled, four_nodes, job, load, me, pid, run_on, store, with_rails,
@@ -31,7 +32,8 @@ fn between(rails: u32, from: u32, to: u32) -> Vec<u32> {
     between.map(Rail::get).collect()
 }
 
-/// The rails on which a node transmits and the three others receive, or the home rail if there is no such rail.
+/// The rails on which a node transmits and the three others receive, or the home rail if there is
+/// no such rail.
 fn one_way(rails: u32, root: u32) -> Vec<u32> {
     let others = (0..4).filter(|&node| node != root);
     let ways: Vec<Vec<u32>> = others.map(|node| between(rails, root, node)).collect();
@@ -40,8 +42,8 @@ fn one_way(rails: u32, root: u32) -> Vec<u32> {
     if found.is_empty() { vec![0] } else { found }
 }
 
-/// How many bytes come by each rail from four 40,000-byte messages, one after the other. Whether these are striped over
-/// all rails or take turns, all rails that they may take carry the same.
+/// How many bytes come by each rail from four 40,000-byte messages, one after the other. Whether
+/// these are striped over all rails or take turns, all rails that they may take carry the same.
 fn expected(policy: Kind, rails: u32, (from, to): (u32, u32)) -> Vec<u64> {
     let own = match policy {
         STATIC => between(rails, from, to),
@@ -52,7 +54,8 @@ fn expected(policy: Kind, rails: u32, (from, to): (u32, u32)) -> Vec<u64> {
     (0..rails).map(bytes).collect()
 }
 
-/// Plays a program on two of four nodes, and returns the bytes that came to process 1's node and to process 0's.
+/// Plays a program on two of four nodes, and returns the bytes that came to process 1's node and to
+/// process 0's.
 fn exchange(config: &Config, program: impl AsyncFn(Pe) + 'static) -> [Vec<u64>; 2] {
     let cluster = run_on(config, &job(&[0, 3]), program);
     [received(&cluster, 3), received(&cluster, 0)]
@@ -131,8 +134,8 @@ fn puts_gain_by_striping() {
     }
 }
 
-/// Words and other short bytes are never cut, and take the rails in turn; transfers with an end in adapter memory take
-/// the home rail, and so do atomics and messages to queues.
+/// Words and other short bytes are never cut, and take the rails in turn; transfers with an end in
+/// adapter memory take the home rail, and so do atomics and messages to queues.
 #[test]
 fn short_bytes_take_one_rail_and_adapter_memory_the_home_rail() {
     for policy in policies() {
@@ -153,7 +156,8 @@ fn short_bytes_take_one_rail_and_adapter_memory_the_home_rail() {
                 STATIC => between(4, ends.0, ends.1),
                 _ => vec![0, 1, 2, 3],
             };
-            // The process takes turns: where it puts and gets alternately, a put takes every other rail.
+            // The process takes turns: where it puts and gets alternately, a put takes every other
+            // rail.
             let bytes = |rail: u32| {
                 if own.contains(&rail) {
                     64 / own.len() as u64
@@ -202,8 +206,8 @@ fn short_bytes_take_one_rail_and_adapter_memory_the_home_rail() {
     }
 }
 
-/// A broadcast's bytes between main memories take the policy's rails: by hardware to all nodes, by software from each
-/// node to the next in the chain. Those in adapter memory take the home rail.
+/// A broadcast's bytes between main memories take the policy's rails: by hardware to all nodes, by
+/// software from each node to the next in the chain. Those in adapter memory take the home rail.
 #[test]
 fn broadcasts_take_the_rails_of_the_policy() {
     for config in generations() {
@@ -249,7 +253,8 @@ fn broadcasts_take_the_rails_of_the_policy() {
                                 _ => (0..rails).collect(),
                             };
                             let context = format!(
-                                "{policy:?}, {striping}, root {root}, to {node}, hardware {hardware}"
+                                "{policy:?}, {striping}, root {root}, to {node}, hardware \
+                                {hardware}"
                             );
                             assert_eq!(used(&cluster, node, 1_000), wanted, "{context}");
                             let sum: u64 = received(&cluster, node).iter().sum();
@@ -262,7 +267,8 @@ fn broadcasts_take_the_rails_of_the_policy() {
     }
 }
 
-/// A reduction's partial results climb over the policy's rails, from each node in the tree to the place above.
+/// A reduction's partial results climb over the policy's rails, from each node in the tree to the
+/// place above.
 #[test]
 fn reductions_take_the_rails_of_the_policy() {
     for policy in policies() {

@@ -1,4 +1,5 @@
-//! Tports on machines with several rails: which messages take which rails, under each policy, and the gain.
+//! Tports on machines with several rails: which messages take which rails, under each policy, and
+//! the gain.
 
 use crate::common::{
     self, assert_holds, b, cluster, filled, four_nodes, job, logs, me, pid, run_on, run_to, store,
@@ -11,7 +12,8 @@ use libelan::elan::tport::{Mode, Room, Select};
 use rails::policies::{BASIC, DYNAMIC, HYBRID, LOCAL_DYNAMIC, STATIC};
 use units::Time;
 
-/// Messages of all lengths in both directions at once, expected or not, to and from both memories: the bytes are right.
+/// Messages of all lengths in both directions at once, expected or not, to and from both memories:
+/// the bytes are right.
 #[test]
 fn all_bytes_arrive() {
     let machines = generations().into_iter().flat_map(|config| {
@@ -58,8 +60,8 @@ fn all_bytes_arrive() {
     }
 }
 
-/// Sends so many messages with a length at once to a job's processes, by process 0; returns when all have been
-/// received.
+/// Sends so many messages with a length at once to a job's processes, by process 0; returns when
+/// all have been received.
 fn time(config: &Config, places: &[u32], messages: &[u32], length: u64) -> (Time, Cluster) {
     let job = job(places);
     let messages: std::rc::Rc<[u32]> = messages.into();
@@ -125,8 +127,9 @@ fn striping() {
     }
 }
 
-/// Two messages at a time between two nodes take two rails, and hardly more time than one: an adapter with one DMA
-/// engine may let one message's control packet wait for the other's time slice. Shorter messages have no gain.
+/// Two messages at a time between two nodes take two rails, and hardly more time than one: an
+/// adapter with one DMA engine may let one message's control packet wait for the other's time
+/// slice. Shorter messages have no gain.
 #[test]
 fn messages_at_a_time() {
     for config in generations() {
@@ -152,7 +155,8 @@ fn messages_at_a_time() {
     }
 }
 
-/// Node 0 sends to two others. Each would take rail 0 first; but the second notices that node 0 sends there.
+/// Node 0 sends to two others. Each would take rail 0 first; but the second notices that node 0
+/// sends there.
 #[test]
 fn what_the_sender_knows() {
     let of = |policy| {
@@ -167,7 +171,8 @@ fn what_the_sender_knows() {
     assert!(apart < shared * 2 / 3, "{apart}, {shared}");
 }
 
-/// Static allocation takes the rails on which one node transmits and the other receives, and no other.
+/// Static allocation takes the rails on which one node transmits and the other receives, and no
+/// other.
 #[test]
 fn static_allocation() {
     let config = with_rails(&four_nodes(), 4, STATIC, 1.0);
@@ -181,7 +186,8 @@ fn static_allocation() {
     }
 }
 
-/// Bytes that a failing rail has not carried go again, over others; the home rail's envelopes take detours.
+/// Bytes that a failing rail has not carried go again, over others; the home rail's envelopes take
+/// detours.
 #[test]
 fn a_rail_that_fails() {
     for matching in [Matching::Adapter, Matching::Host] {

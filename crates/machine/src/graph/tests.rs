@@ -77,13 +77,15 @@ fn mistakes_have_lines() {
         (
             "switch a\nnode n\nn a\nn2 a\n",
             Some(4),
-            "there is no node and no switch `n2`: a line `switch n2` or `node n2` is missing, or the name is misspelt",
+            "there is no node and no switch `n2`: a line `switch n2` or `node n2` is missing, or \
+            the name is misspelt",
         ),
         ("a b\n\nb b\n", Some(3), "a cable joins `b` to itself"),
         (
             "switch a\nswitch b\nnode n\na b\nn a\nn b\n",
             Some(6),
-            "node `n` has several cables, another one in line 5: a node has one, or passes on packets of others: `node n forward=yes`",
+            "node `n` has several cables, another one in line 5: a node has one, or passes on \
+            packets of others: `node n forward=yes`",
         ),
         (
             "switch a\nnode n\nnode m\nn a\n",
@@ -108,12 +110,14 @@ fn mistakes_have_lines() {
         (
             "a b c\n",
             Some(1),
-            "3 words are no line of a graph: write `switch NAME`, `node NAME`, or the two ends of a cable",
+            "3 words are no line of a graph: write `switch NAME`, `node NAME`, or the two ends of \
+            a cable",
         ),
         (
             "a b rat=25Gb/s\n",
             Some(1),
-            "`rat=25Gb/s` says nothing of a cable: write rate=25Gb/s or delay=800ns behind its two ends, without blanks",
+            "`rat=25Gb/s` says nothing of a cable: write rate=25Gb/s or delay=800ns behind its two \
+            ends, without blanks",
         ),
         (
             "a b\nb c delay=1us delay=2us\n",
@@ -123,7 +127,8 @@ fn mistakes_have_lines() {
         (
             "a\n",
             Some(1),
-            "1 words are no line of a graph: write `switch NAME`, `node NAME`, or the two ends of a cable",
+            "1 words are no line of a graph: write `switch NAME`, `node NAME`, or the two ends of \
+            a cable",
         ),
         (
             "a b\nc d\n",

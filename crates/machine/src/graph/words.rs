@@ -25,7 +25,8 @@ impl Words {
                 "delay" => Self::set(&mut read.delay, line, word, value)?,
                 _ => {
                     let message = format!(
-                        "`{word}` says nothing of a cable: write rate=25Gb/s or delay=800ns behind its two ends, without blanks"
+                        "`{word}` says nothing of a cable: write rate=25Gb/s or delay=800ns behind \
+                        its two ends, without blanks"
                     );
                     return Err(GraphMistake::at(line, message));
                 }
@@ -68,7 +69,8 @@ pub(super) fn has_words(words: &[&str]) -> bool {
     words[2..].iter().all(|word| word.contains('='))
 }
 
-/// Whether a node's line makes it forward other nodes' packets; `None` if the line leaves this open.
+/// Whether a node's line makes it forward other nodes' packets; `None` if the line leaves this
+/// open.
 pub(super) fn forwards(line: usize, words: &[&str]) -> Result<Option<bool>, GraphMistake> {
     match words {
         [] => Ok(None),

@@ -10,12 +10,14 @@ fn mistakes_have_lines() {
         (
             "a b\n",
             Some(1),
-            "2 words are no entry of a table: write a switch, a destination, and one or more next switches",
+            "2 words are no entry of a table: write a switch, a destination, and one or more next \
+            switches",
         ),
         (
             "# tables\n\na b b\nb a d\n",
             Some(4),
-            "the entry of `b` for `a` names `d`, which is no node and no switch of the graph: correct the name, or add it to the graph",
+            "the entry of `b` for `a` names `d`, which is no node and no switch of the graph: \
+            correct the name, or add it to the graph",
         ),
         (
             "a b b\nn a a\n",
@@ -25,12 +27,14 @@ fn mistakes_have_lines() {
         (
             "a b c\nc b a\nb a a\n",
             Some(1),
-            "packets to switch b return to switch a, by switch a -> switch c -> switch a: let one of these entries lead nearer",
+            "packets to switch b return to switch a, by switch a -> switch c -> switch a: let one \
+            of these entries lead nearer",
         ),
         (
             "a b c\nb a a\n",
             None,
-            "switch c has no entry for switch b, and packets from switch a come there: add a line with switch c, switch b and the next switches",
+            "switch c has no entry for switch b, and packets from switch a come there: add a line \
+            with switch c, switch b and the next switches",
         ),
         (
             "a m b\nb a a\na m c\n",

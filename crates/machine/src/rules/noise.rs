@@ -10,8 +10,8 @@ use elan::noise::NoiseSource;
 use std::ops::RangeInclusive;
 use units::Time;
 
-/// Bounds of mean intervals: with shorter ones, a run would process only detours; with longer ones, a detour would
-/// never occur.
+/// Bounds of mean intervals: with shorter ones, a run would process only detours; with longer ones,
+/// a detour would never occur.
 const INTERVALS: RangeInclusive<Time> = Time::from_us(1)..=Time::from_secs(24 * 3600);
 
 /// Most different counted times, and highest count of one time: sums stay far from overflow.

@@ -101,7 +101,8 @@ fn check_classes(machine: &Machine, topology: &fabric::Topology, check: &mut Che
         (_, 1) => format!("the routing needs {classes} classes of channels"),
         (1, _) => format!("each of {traffic_classes} traffic classes needs a channel of its own"),
         _ => format!(
-            "each of {traffic_classes} traffic classes needs {classes} classes of channels for the routing"
+            "each of {traffic_classes} traffic classes needs {classes} classes of channels for the \
+            routing"
         ),
     };
     let message = format!("{message}, and there are {channels} channels");
@@ -130,7 +131,8 @@ pub(super) fn check_cycles(machine: &Machine, check: &mut Check<'_>) {
         found.hint(if datelines.is_some_and(|datelines| !datelines.value) {
             "set topology.datelines to true, which needs 2 link.channels".to_string()
         } else if machine.topology.routes.is_some() {
-            "set topology.hop_classes to the number of links between switches of the longest way, which needs as many \
+            "set topology.hop_classes to the number of links between switches of the longest way, \
+            which needs as many \
              link.channels; or change the routes"
                 .to_string()
         } else {

@@ -10,7 +10,8 @@ use rank::{compute, regions, session, thread};
 use std::ffi::{c_double, c_int};
 use std::sync::atomic::AtomicUsize;
 
-/// Calls an MPI library's definition with words for arguments; notes the call if it is the thread's outermost.
+/// Calls an MPI library's definition with words for arguments; notes the call if it is the thread's
+/// outermost.
 macro_rules! pass {
     ($name:ident($($word:ident)*)) => {
         pass!($name($($word)*) unless None)
@@ -23,8 +24,8 @@ macro_rules! pass {
             Err(_) => panic!("a name"),
         };
         let next = find(&NEXT, NAME);
-        // SAFETY: it is the function of this name, which takes this many arguments of a word each and returns an
-        // integer.
+        // SAFETY: it is the function of this name, which takes this many arguments of a word each
+        // and returns an integer.
         let next = unsafe { std::mem::transmute::<usize, extern "C" fn($($word: usize),*) -> c_int>(next) };
         around(NUMBER, || {
             let done: Option<c_int> = $done;
@@ -33,8 +34,8 @@ macro_rules! pass {
     }};
 }
 
-/// Entry points: each passes its words on. `unless` carries out the call in the library's place, as the same call;
-/// `instead` ends the call first.
+/// Entry points: each passes its words on. `unless` carries out the call in the library's place, as
+/// the same call; `instead` ends the call first.
 macro_rules! entry {
     ($($name:ident($($word:ident)*) $(unless $done:expr)? $(, instead $ended:expr)?;)*) => {$(
         #[unsafe(no_mangle)]
@@ -135,8 +136,8 @@ pub extern "C" fn MPI_Startall(count: usize, requests: usize) -> c_int {
     result
 }
 
-/// Names a program part for sampled computation ([`rank::regions`]). The call's further arguments, which MPI leaves to
-/// tools, stay here.
+/// Names a program part for sampled computation ([`rank::regions`]). The call's further arguments,
+/// which MPI leaves to tools, stay here.
 #[unsafe(no_mangle)]
 pub extern "C" fn MPI_Pcontrol(level: c_int) -> c_int {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -145,7 +146,8 @@ pub extern "C" fn MPI_Pcontrol(level: c_int) -> c_int {
     }
     regions::control(level);
     let next = find(&NEXT, c"MPI_Pcontrol");
-    // SAFETY: it is the function of this name, of which this argument is the only one that it must have.
+    // SAFETY: it is the function of this name, of which this argument is the only one that it must
+    // have.
     let next = unsafe { std::mem::transmute::<usize, extern "C" fn(c_int) -> c_int>(next) };
     next(level)
 }
@@ -166,7 +168,8 @@ pub extern "C" fn MPI_Init(count: usize, words: usize) -> c_int {
     result
 }
 
-/// Notes whether several threads will call MPI, and checks that the process has become a rank in the run.
+/// Notes whether several threads will call MPI, and checks that the process has become a rank in
+/// the run.
 #[unsafe(no_mangle)]
 pub extern "C" fn MPI_Init_thread(
     count: usize,
@@ -174,8 +177,8 @@ pub extern "C" fn MPI_Init_thread(
     required: usize,
     provided: usize,
 ) -> c_int {
-    // `MPI_THREAD_MULTIPLE` in MPICH's own binary interface and in the standard one; each number is unused for levels
-    // in the other.
+    // `MPI_THREAD_MULTIPLE` in MPICH's own binary interface and in the standard one; each number is
+    // unused for levels in the other.
     const MULTIPLE: [c_int; 2] = [3, 4096];
     let result = starting(|| pass!(MPI_Init_thread(count words required provided)));
     world::check(result);
@@ -194,7 +197,8 @@ pub extern "C" fn MPI_Session_init(info: usize, handler: usize, place: usize) ->
     pass!(MPI_Session_init(info handler place))
 }
 
-// Calls that start processes: they fail if the run has no room for more ranks than those with which it began.
+// Calls that start processes: they fail if the run has no room for more ranks than those with which
+// it began.
 entry! {
     MPI_Comm_spawn(command arguments processes info root comm children errors),
         instead refuse_to_spawn("MPI_Comm_spawn", root, comm);
@@ -202,8 +206,8 @@ entry! {
         instead refuse_to_spawn("MPI_Comm_spawn_multiple", root, comm);
 }
 
-/// Prints the reason once, and fails by the communicator's error handler, as MPI does: by default that ends the
-/// program.
+/// Prints the reason once, and fails by the communicator's error handler, as MPI does: by default
+/// that ends the program.
 fn refuse_to_spawn(call: &str, root: usize, comm: usize) -> Option<c_int> {
     let session = session::get()?;
     if session.rank().1 > session.world().size {
@@ -230,11 +234,12 @@ fn refuse_to_spawn(call: &str, root: usize, comm: usize) -> Option<c_int> {
     rank(comm, &raw mut own);
     if own.cast_unsigned() == root as u32 {
         eprintln!(
-            "elanite: {call}: the run has room for the ranks of its start only; room for N ranks in all: elanite mpirun --universe N"
+            "elanite: {call}: the run has room for the ranks of its start only; room for N ranks \
+            in all: elanite mpirun --universe N"
         );
     }
-    // The first rank that fails ends the others, so no rank may fail before the reason is printed. All these ranks make
-    // the call.
+    // The first rank that fails ends the others, so no rank may fail before the reason is printed.
+    // All these ranks make the call.
     around(link::calls::number("MPI_Barrier"), || barrier(comm));
     handler(comm, error);
     Some(error)

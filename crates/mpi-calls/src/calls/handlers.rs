@@ -23,8 +23,8 @@ pub extern "C" fn MPI_Comm_set_errhandler(comm: usize, handler: usize) -> c_int 
     result
 }
 
-/// Posts a receive, by which the provider learns where requests have their errors. The receive ends immediately, and
-/// takes no simulated time.
+/// Posts a receive, by which the provider learns where requests have their errors. The receive ends
+/// immediately, and takes no simulated time.
 fn learn(comm: usize) {
     let Some(session) = session::get() else {
         return;
@@ -75,7 +75,8 @@ fn learn(comm: usize) {
         return;
     }
     let (mut request, mut status) = (0_usize, [0_usize; 16]);
-    // SAFETY: functions of MPI with such arguments; there is more room than for a request and a status.
+    // SAFETY: functions of MPI with such arguments; there is more room than for a request and a
+    // status.
     let (receive, wait) = unsafe {
         (
             std::mem::transmute::<usize, Receive>(receive),

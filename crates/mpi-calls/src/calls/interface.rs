@@ -1,4 +1,5 @@
-//! Numbers and handles that the MPI libraries' interfaces fix differently: for the calls that are answered here.
+//! Numbers and handles that the MPI libraries' interfaces fix differently: for the calls that are
+//! answered here.
 
 use fi::mpi::{datum, definition, is_standard};
 use std::ffi::c_int;

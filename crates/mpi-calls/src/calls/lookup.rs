@@ -1,23 +1,26 @@
 //! Lookups of MPI's functions by name: `dlsym` on a handle gives this library's entry points.
 //!
-//! Languages with a foreign-function interface (Julia, Java, numba), and plugin hosts, open the MPI library by `dlopen`
-//! and ask the handle for `MPI_Send`. The dynamic linker then looks in that library only, past the preloaded entry
-//! points ([`super::entries`]): calls would not be recorded, and collective operations would not reach Elanlib.
+//! Languages with a foreign-function interface (Julia, Java, numba), and plugin hosts, open the MPI
+//! library by `dlopen` and ask the handle for `MPI_Send`. The dynamic linker then looks in that
+//! library only, past the preloaded entry points ([`super::entries`]): calls would not be recorded,
+//! and collective operations would not reach Elanlib.
 //!
-//! So `dlsym` is defined here, too. It returns an entry point instead of the found function only if the entry point
-//! passes calls on to this very function ([`mpi::definition`]): so the program reaches the same function, through the
-//! entry point. All else is found as without this library: functions in a library that measures the program or wraps
-//! MPI, other names, and the special handles `RTLD_DEFAULT`, for which the preloaded entry points come first in any
-//! case, and `RTLD_NEXT`. The linker finds the next object by the caller's address, so `dlsym` jumps to the system's
-//! own function, which finds the program's return address. `dlvsym` needs no such care, since MPI's functions have no
-//! versions.
+//! So `dlsym` is defined here, too. It returns an entry point instead of the found function only if
+//! the entry point passes calls on to this very function ([`mpi::definition`]): so the program
+//! reaches the same function, through the entry point. All else is found as without this library:
+//! functions in a library that measures the program or wraps MPI, other names, and the special
+//! handles `RTLD_DEFAULT`, for which the preloaded entry points come first in any case, and
+//! `RTLD_NEXT`. The linker finds the next object by the caller's address, so `dlsym` jumps to the
+//! system's own function, which finds the program's return address. `dlvsym` needs no such care,
+//! since MPI's functions have no versions.
 
 use fi::mpi;
 use rank::system::{dlsym as system, symbol};
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The answer to a lookup: the entry point, or null; and the system's own function, which looks further if it is null.
+/// The answer to a lookup: the entry point, or null; and the system's own function, which looks
+/// further if it is null.
 #[repr(C)]
 struct Answer {
     entry: *const c_void,
@@ -85,11 +88,12 @@ fn info(address: usize) -> Option<libc::Dl_info> {
     }
 }
 
-/// Asks [`answer`], which gets the arguments and has them back in place afterwards, and returns its entry point; or
-/// jumps to the system's function as if the program had called that.
-// SAFETY: the function keeps the registers of its arguments and the stack, on which the return address lies, as the
-// caller left them, so that the jump is a call by the caller; the two words of the answer come in the two registers for
-// results. Objects find this definition instead of the system's because it is preloaded, and get what `dlsym` gives.
+/// Asks [`answer`], which gets the arguments and has them back in place afterwards, and returns its
+/// entry point; or jumps to the system's function as if the program had called that.
+// SAFETY: the function keeps the registers of its arguments and the stack, on which the return
+// address lies, as the caller left them, so that the jump is a call by the caller; the two words of
+// the answer come in the two registers for results. Objects find this definition instead of the
+// system's because it is preloaded, and get what `dlsym` gives.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(no_mangle)]
 #[unsafe(naked)]

@@ -1,9 +1,10 @@
-//! Calls by which a program asks MPI for its node: the processor name, and communicators for ranks that share a
-//! resource.
+//! Calls by which a program asks MPI for its node: the processor name, and communicators for ranks
+//! that share a resource.
 //!
-//! The library sees one host, or one rank on each node; the simulated machine has the placement's nodes. So these calls
-//! are answered here, and divide communicators by `MPI_Comm_split`. A node is one package with one memory; ranks are
-//! not bound to single processors. Resources in `info` (`mpi_hw_resource_type`, MPI-4.1 section 7.4.2):
+//! The library sees one host, or one rank on each node; the simulated machine has the placement's
+//! nodes. So these calls are answered here, and divide communicators by `MPI_Comm_split`. A node is
+//! one package with one memory; ranks are not bound to single processors. Resources in `info`
+//! (`mpi_hw_resource_type`, MPI-4.1 section 7.4.2):
 //!
 //! | resource | ranks together |
 //! |---|---|
@@ -158,7 +159,8 @@ pub fn split(comm: usize, kind: c_int, key: c_int, info: usize, place: usize) ->
 pub unsafe extern "C" fn MPI_Get_processor_name(name: *mut c_char, length: *mut c_int) -> c_int {
     if let Some(node) = node::own() {
         let own = node.name();
-        // SAFETY: MPI wants room for `MPI_MAX_PROCESSOR_NAME`, 128 bytes at least, and for a number.
+        // SAFETY: MPI wants room for `MPI_MAX_PROCESSOR_NAME`, 128 bytes at least, and for a
+        // number.
         unsafe {
             std::ptr::copy_nonoverlapping(own.as_ptr(), name.cast(), own.len());
             name.add(own.len()).write(0);
@@ -173,7 +175,8 @@ pub unsafe extern "C" fn MPI_Get_processor_name(name: *mut c_char, length: *mut 
     unsafe { ask(name, length) }
 }
 
-/// The rank's resources, each with whether the rank uses only one of its kind (MPI-4.1 section 11.2).
+/// The rank's resources, each with whether the rank uses only one of its kind (MPI-4.1 section
+/// 11.2).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPI_Get_hw_resource_info(place: usize) -> c_int {
     functions! {

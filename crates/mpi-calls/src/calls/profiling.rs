@@ -1,9 +1,9 @@
-//! The profiling names (`PMPI_…`), by which some libraries call MPI for the program: Open MPI's for Fortran, and
-//! MPICH's for `mpi_f08`.
+//! The profiling names (`PMPI_…`), by which some libraries call MPI for the program: Open MPI's for
+//! Fortran, and MPICH's for `mpi_f08`.
 //!
-//! Outside an MPI call, such a call is the program's own, and takes the path of the same call with the usual name.
-//! Within a call, it comes from a library that measures the program, or from the MPI library, and is passed to the MPI
-//! library.
+//! Outside an MPI call, such a call is the program's own, and takes the path of the same call with
+//! the usual name. Within a call, it comes from a library that measures the program, or from the
+//! MPI library, and is passed to the MPI library.
 
 use super::{entries, handlers, nodes, windows};
 use crate::functions::profiled;

@@ -1,15 +1,17 @@
 //! Memory windows that ranks on a node share (`MPI_Win_allocate_shared`).
 //!
-//! The library would share memory between all ranks, which are on one host, or not at all. So the memory is made here:
-//! a file in memory, which a communicator's members map, if all are on one simulated node. The window comes from
-//! `MPI_Win_create` on a member's part, so that puts, gets and accumulates cross the node's memory as between any two
-//! ranks on it. Loads and stores are the program's computation.
+//! The library would share memory between all ranks, which are on one host, or not at all. So the
+//! memory is made here: a file in memory, which a communicator's members map, if all are on one
+//! simulated node. The window comes from `MPI_Win_create` on a member's part, so that puts, gets
+//! and accumulates cross the node's memory as between any two ranks on it. Loads and stores are the
+//! program's computation.
 //!
-//! Open MPI's own host memory serves a node's ranks, where it knows no other one-sided communication. It would also
-//! serve `MPI_Win_allocate` between nodes, past the network; so that is an allocation and `MPI_Win_create` there.
+//! Open MPI's own host memory serves a node's ranks, where it knows no other one-sided
+//! communication. It would also serve `MPI_Win_allocate` between nodes, past the network; so that
+//! is an allocation and `MPI_Win_create` there.
 //!
-//! Without `alloc_shared_noncontig`, the parts lie one behind the other, without gaps, as MPI promises. With it, each
-//! begins at a page.
+//! Without `alloc_shared_noncontig`, the parts lie one behind the other, without gaps, as MPI
+//! promises. With it, each begins at a page.
 
 use super::interface::Interface;
 use super::nodes::{gather, handle_at};
@@ -145,7 +147,8 @@ fn fail(comm: usize, error: c_int) -> c_int {
     error
 }
 
-/// Makes a memory window that a communicator's members share; `None` leaves the call, which is wrong, to the library.
+/// Makes a memory window that a communicator's members share; `None` leaves the call, which is
+/// wrong, to the library.
 pub fn allocate(
     (size, unit): (isize, isize),
     info: usize,
@@ -242,7 +245,8 @@ pub fn allocate_apart(
     Some(0)
 }
 
-/// A member's part in a shared window, or the first part that is not empty; `None` if the window is another.
+/// A member's part in a shared window, or the first part that is not empty; `None` if the window is
+/// another.
 fn find(library: Interface, window: usize, rank: c_int) -> Option<(usize, WindowMember)> {
     let all = windows();
     let Window::Shared((map, _), parts) = all.1.get(&library.handle(window))? else {
@@ -257,7 +261,8 @@ fn find(library: Interface, window: usize, rank: c_int) -> Option<(usize, Window
     part.map(|&part| (map + part.at, part))
 }
 
-/// Returns where a member's part in a shared window lies, by the call's places; with `large` the unit is an `MPI_Aint`.
+/// Returns where a member's part in a shared window lies, by the call's places; with `large` the
+/// unit is an `MPI_Aint`.
 fn query([window, rank, size, unit, base]: [usize; 5], large: bool) -> c_int {
     let part = Interface::of_library()
         .and_then(|library| find(library, window, (rank as u32).cast_signed()));

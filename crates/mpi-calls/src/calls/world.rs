@@ -1,8 +1,9 @@
-//! Whether `MPI_Init` has made this process a rank in the run: it must have opened the simulated network, and the world
-//! must have as many ranks as were started together.
+//! Whether `MPI_Init` has made this process a rank in the run: it must have opened the simulated
+//! network, and the world must have as many ranks as were started together.
 //!
-//! A process that an interpreter or a plugin has given another MPI than that of mpiexec, for example Open MPI under
-//! MPICH's, is a world with one rank. It would end well, and its messages would never reach another process.
+//! A process that an interpreter or a plugin has given another MPI than that of mpiexec, for
+//! example Open MPI under MPICH's, is a world with one rank. It would end well, and its messages
+//! would never reach another process.
 
 use crate::collective::world;
 use fi::attach::strays;
@@ -11,7 +12,8 @@ use link::StrayReason;
 use rank::session;
 use std::ffi::c_int;
 
-/// Checks after `MPI_Init`, which has returned `result`. Does not return if the process has no part in the run.
+/// Checks after `MPI_Init`, which has returned `result`. Does not return if the process has no part
+/// in the run.
 pub fn check(result: c_int) {
     if result != 0 || session::is_child() {
         return;

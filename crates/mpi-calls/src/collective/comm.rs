@@ -1,9 +1,10 @@
 //! Finds the rank group for a communicator.
 //!
-//! The members agree on a name for the group by two calls of the MPI library, when they make the communicator's first
-//! collective call: all exchange their ranks, and the first member chooses the name. These calls take simulated time,
-//! once. The initial ranks' `MPI_COMM_WORLD` is a group that has its name from the beginning. Two communicators with
-//! the same ranks are two groups, since threads may call both at a time.
+//! The members agree on a name for the group by two calls of the MPI library, when they make the
+//! communicator's first collective call: all exchange their ranks, and the first member chooses the
+//! name. These calls take simulated time, once. The initial ranks' `MPI_COMM_WORLD` is a group that
+//! has its name from the beginning. Two communicators with the same ranks are two groups, since
+//! threads may call both at a time.
 //!
 //! MPI reports when a communicator is freed (by an attribute), and then the rank leaves the group.
 
@@ -84,8 +85,8 @@ pub fn group(session: &'static Session, abi: Abi, comm: usize) -> Option<CommGro
     group
 }
 
-/// A communicator's group, if that is known without communication with the other members: from an earlier blocking
-/// call, or since it is the group of the initial ranks. All members know it alike.
+/// A communicator's group, if that is known without communication with the other members: from an
+/// earlier blocking call, or since it is the group of the initial ranks. All members know it alike.
 pub fn known_group(session: &'static Session, abi: Abi, comm: usize) -> Option<CommGroup> {
     if let Some(&found) = known().groups.get(&comm) {
         return found;
@@ -97,7 +98,8 @@ pub fn known_group(session: &'static Session, abi: Abi, comm: usize) -> Option<C
     whole(session, size, place)
 }
 
-/// The initial ranks' group, for a world with this many ranks in which this rank has a place, if it is that group.
+/// The initial ranks' group, for a world with this many ranks in which this rank has a place, if it
+/// is that group.
 fn whole(session: &Session, size: u32, place: u32) -> Option<CommGroup> {
     let (own, world) = (session.rank().0, session.world());
     let ranks: Vec<u32> = (0..size).collect();

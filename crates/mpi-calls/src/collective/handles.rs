@@ -1,5 +1,6 @@
-//! The meanings of MPICH's handles: in its own binary interface, where they are integers, and in MPI 5's standard one,
-//! where they are pointers with values that the standard fixes for MPI's own objects.
+//! The meanings of MPICH's handles: in its own binary interface, where they are integers, and in
+//! MPI 5's standard one, where they are pointers with values that the standard fixes for MPI's own
+//! objects.
 
 use fi::mpi::{is_standard, named};
 use link::collective::{Element, ReductionOperator, VectorReduction};
@@ -53,8 +54,8 @@ const OF_MPICH: Types = [
     (Element::Byte, &[0x4c00_010d], &[]),
 ];
 
-/// The same handles in the standard interface (MPI 5.0, appendix A); without the Fortran types for which it leaves the
-/// sizes open.
+/// The same handles in the standard interface (MPI 5.0, appendix A); without the Fortran types for
+/// which it leaves the sizes open.
 const OF_STANDARD: Types = [
     (Element::I8, &[0x244, 0x240], &[0x2c1]),
     (Element::U8, &[0x245, 0x241], &[]),
@@ -77,11 +78,13 @@ const OF_STANDARD: Types = [
 ];
 
 impl Abi {
-    /// The interface of the program's MPI library; `None` if that is another library, or lacks a needed function.
+    /// The interface of the program's MPI library; `None` if that is another library, or lacks a
+    /// needed function.
     pub fn of_library() -> Option<Abi> {
         static FOUND: OnceLock<Option<Abi>> = OnceLock::new();
         *FOUND.get_or_init(|| {
-            // MPICH from version 4 on has all these functions, and Open MPI lacks this extension's functions.
+            // MPICH from version 4 on has all these functions, and Open MPI lacks this extension's
+            // functions.
             const NEEDED: [&CStr; 3] = [c"PMPI_Pack_c", c"PMPI_Unpack_c", c"MPIX_Grequest_start"];
             let found = NEEDED.map(named);
             let [Some(pack), Some(_), Some(_)] = found else {
@@ -128,8 +131,8 @@ impl Abi {
         }
     }
 
-    /// Whether a type's elements lie side by side without gaps: among MPI's own types all but the pairs of different
-    /// types.
+    /// Whether a type's elements lie side by side without gaps: among MPI's own types all but the
+    /// pairs of different types.
     pub fn is_contiguous(self, datatype: usize) -> bool {
         match self {
             Abi::Mpich => datatype >> 24 == 0x4c,

@@ -1,4 +1,5 @@
-//! The MPI library's functions that collective calls need, by their profiling names: no other tool counts these calls.
+//! The MPI library's functions that collective calls need, by their profiling names: no other tool
+//! counts these calls.
 
 #![allow(unsafe_code)] // C functions
 
@@ -44,8 +45,8 @@ functions! {
     get_status is c"PMPI_Request_get_status"(request: usize, flag: *mut c_int, status: *mut [u64; 16]);
 }
 
-/// A communicator's rank count, and this rank's place in it; `None` if it is an intercommunicator, or not a
-/// communicator.
+/// A communicator's rank count, and this rank's place in it; `None` if it is an intercommunicator,
+/// or not a communicator.
 pub fn shape(comm: usize) -> Option<(u32, u32)> {
     let (mut inter, mut size, mut rank) = (1, 0, 0);
     // SAFETY: questions about a communicator, with places for the answers.
@@ -191,8 +192,9 @@ extern "C" fn cancel(_extra: *mut c_void, _over: c_int) -> c_int {
 /// The request that never ends, and the MPI initialisation in which it was made.
 static REQUEST: Mutex<Option<(u32, usize)>> = Mutex::new(None);
 
-/// Lets the library make progress. No MPI call has just this purpose; but a status query for a pending request makes
-/// the library advance all others. So the query is for a request that never ends.
+/// Lets the library make progress. No MPI call has just this purpose; but a status query for a
+/// pending request makes the library advance all others. So the query is for a request that never
+/// ends.
 pub fn progress() {
     let visit = rank::session::visit();
     let known = *REQUEST.lock().unwrap_or_else(PoisonError::into_inner);

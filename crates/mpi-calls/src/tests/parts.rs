@@ -78,8 +78,8 @@ fn run() {
     }
 }
 
-/// Waits until the process's first thread, the test harness's, waits for this one. A wait that it began in the session
-/// would be a rank's, in which other threads' sleeps take simulated time.
+/// Waits until the process's first thread, the test harness's, waits for this one. A wait that it
+/// began in the session would be a rank's, in which other threads' sleeps take simulated time.
 fn wait_for_first_thread() {
     let file = format!("/proc/self/task/{}/syscall", std::process::id());
     let futex = format!("{} ", libc::SYS_futex);
@@ -357,7 +357,8 @@ fn again(session: &Session) {
     }
 }
 
-/// A library as small as possible, which the process loads as interpreters load theirs: out of sight of others.
+/// A library as small as possible, which the process loads as interpreters load theirs: out of
+/// sight of others.
 const LIBRARY: &str = "
 void (*hook)(void);
 int PMPI_Init(int *count, char ***words) { return 0; }

@@ -1,5 +1,5 @@
-//! Atomics on ranks' words. The simulated adapter gives the moment; the word itself lies in the rank's process, where
-//! it is read and changed at that moment.
+//! Atomics on ranks' words. The simulated adapter gives the moment; the word itself lies in the
+//! rank's process, where it is read and changed at that moment.
 
 use super::operation::{AtomicResult, Operation};
 use super::{Agent, MemoryRange};

@@ -1,9 +1,10 @@
 //! A rank's operations on files, by the machine's [file system](crate::files).
 //!
-//! With I/O nodes, the bytes cross the network. A file is cut into stripes, and stripe k in each file belongs to I/O
-//! node k, modulo their number. A rank has at most one stripe under way with each I/O node; when all these have ended,
-//! it begins the next ones. A stripe that is written is put into the I/O node's memory, and its disk then stores it; a
-//! stripe that is read is got from there when the disk has read it. Names and attributes are not on the I/O nodes.
+//! With I/O nodes, the bytes cross the network. A file is cut into stripes, and stripe k in each
+//! file belongs to I/O node k, modulo their number. A rank has at most one stripe under way with
+//! each I/O node; when all these have ended, it begins the next ones. A stripe that is written is
+//! put into the I/O node's memory, and its disk then stores it; a stripe that is read is got from
+//! there when the disk has read it. Names and attributes are not on the I/O nodes.
 
 use super::Agent;
 use crate::endpoint::OperationResult;
@@ -130,7 +131,8 @@ impl Agent {
         }
     }
 
-    /// Records a stripe that was lost in failed parts of the machine, or for which a node has no room.
+    /// Records a stripe that was lost in failed parts of the machine, or for which a node has no
+    /// room.
     fn loses(&self, mut incoming: OperationResult) {
         let about = format!("rank {} moves a stripe of a file", self.rank);
         if let Some(loss) = incoming.loss.take() {

@@ -34,7 +34,8 @@ pub(super) enum Operation {
         record: usize,
     },
     Receive(MessageFilter),
-    /// The receive of a message that a peek has kept, which is complete here, with its buffer length.
+    /// The receive of a message that a peek has kept, which is complete here, with its buffer
+    /// length.
     Claim(MessageFilter, Bytes),
     Peek {
         wanted: MessageFilter,
@@ -158,8 +159,8 @@ impl Operation {
         matches!(self, Operation::Atomic { found, .. } if found.get().refused)
     }
 
-    /// Records its end, which the rank sees, with the message that it has found: the number in the trace, and the
-    /// length.
+    /// Records its end, which the rank sees, with the message that it has found: the number in the
+    /// trace, and the length.
     pub fn record_end(
         &self,
         recorder: &mut Recorder,

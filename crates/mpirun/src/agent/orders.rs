@@ -184,7 +184,8 @@ impl Agent {
         }
     }
 
-    /// Takes back the operations that the rank has left behind: they would take a later session's messages.
+    /// Takes back the operations that the rank has left behind: they would take a later session's
+    /// messages.
     pub(super) fn take_back(&self, at: Time) {
         let state = self.state.borrow();
         let entries = state.entries.values();

@@ -1,4 +1,5 @@
-//! A rank's pending operations: how each ends, when the rank sees its end, and the reports to the rank.
+//! A rank's pending operations: how each ends, when the rank sees its end, and the reports to the
+//! rank.
 
 use super::operation::Operation;
 use super::{Agent, Entry, State};
@@ -61,7 +62,8 @@ impl Agent {
         Some(loss)
     }
 
-    /// An operation has ended, and the rank could see its end. Returns the remaining work if the rank never will.
+    /// An operation has ended, and the rank could see its end. Returns the remaining work if the
+    /// rank never will.
     fn ended(&self, key: u64, now: Time) -> Option<(Finish, Operation)> {
         let mut state = self.state.borrow_mut();
         let entry = &state.entries[&key];
@@ -160,8 +162,8 @@ impl Agent {
                 };
                 self.see(at + lag).await
             }
-            // Operations that end in that moment, or have ended since, before these orders were taken, are for the next
-            // time.
+            // Operations that end in that moment, or have ended since, before these orders were
+            // taken, are for the next time.
             _ => begin.max(until),
         }
     }
@@ -199,7 +201,8 @@ impl Agent {
         }
     }
 
-    /// The rank sees, one after the other, all that had ended by a moment. Returns when the rank is done with it.
+    /// The rank sees, one after the other, all that had ended by a moment. Returns when the rank is
+    /// done with it.
     async fn see(self: &Rc<Self>, moment: Time) -> Time {
         let mut now = moment;
         loop {
@@ -311,8 +314,8 @@ impl Agent {
 }
 
 impl State {
-    /// The first moment at which something ended that the rank has not seen, or at which something was written into its
-    /// memory.
+    /// The first moment at which something ended that the rank has not seen, or at which something
+    /// was written into its memory.
     fn first(&self, writes: bool) -> Option<Time> {
         let ended = self.ended.front().map(|&(at, _)| at);
         let written = self.written.front().copied().filter(|_| writes);

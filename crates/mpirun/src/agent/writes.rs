@@ -6,7 +6,8 @@ use std::rc::Rc;
 use units::Time;
 
 impl Agent {
-    /// Bytes come into the rank's memory now. The rank receives them in its next turn, or before others read there.
+    /// Bytes come into the rank's memory now. The rank receives them in its next turn, or before
+    /// others read there.
     pub(super) fn written(&self, write: Delivery, bytes: Rc<Vec<u8>>) {
         let now = self.node.now();
         let mut state = self.state.borrow_mut();

@@ -1,4 +1,5 @@
-//! Each operation on numbers that distinguish them; `tests/mpi/reductions.c` compares all of them with an MPI library.
+//! Each operation on numbers that distinguish them; `tests/mpi/reductions.c` compares all of them
+//! with an MPI library.
 
 use super::*;
 

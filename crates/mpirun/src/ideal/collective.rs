@@ -1,7 +1,9 @@
-//! Groups on the ideal network: a call is over [`LATENCY`] after the last member that it waits for has called.
+//! Groups on the ideal network: a call is over [`LATENCY`] after the last member that it waits for
+//! has called.
 //!
-//! Barriers and reductions for all wait for all members. A reduction's root waits for all, the others do not wait; in a
-//! broadcast all others wait for the root. A member that does not wait continues after [`CALL`].
+//! Barriers and reductions for all wait for all members. A reduction's root waits for all, the
+//! others do not wait; in a broadcast all others wait for the root. A member that does not wait
+//! continues after [`CALL`].
 
 use super::{CALL, LATENCY, PendingOperation};
 use crate::endpoint::{GroupCall, NetworkGroup, NetworkOp, OperationResult, Reducer};

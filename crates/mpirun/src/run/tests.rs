@@ -1,4 +1,5 @@
-//! Ranks in threads against the server: times against the simulator's own MPI, and every order once.
+//! Ranks in threads against the server: times against the simulator's own MPI, and every order
+//! once.
 
 mod collective;
 mod files;
@@ -127,7 +128,8 @@ fn ranks_of_a_node_and_other_memory_and_an_ideal_network_serve_the_same_program(
 
 #[test]
 fn the_bus_does_not_limit_messages_in_the_adapters_memory() {
-    // On the QsNET: 335 MB/s between adapters' memories, 200 MB/s between main memories (petrini2003, figure 9).
+    // On the QsNET: 335 MB/s between adapters' memories, 200 MB/s between main memories
+    // (petrini2003, figure 9).
     for (memory, least, most) in [(Memory::Main, 150.0, 210.0), (Memory::Elan, 280.0, 340.0)] {
         let rate = Arc::new(Mutex::new(0.0));
         let result = Arc::clone(&rate);
@@ -302,7 +304,8 @@ fn what_is_too_long_is_told_and_not_stored() {
     });
 }
 
-/// Also where a peek has kept the message. The message is taken away, so that the next one with its tag comes next.
+/// Also where a peek has kept the message. The message is taken away, so that the next one with its
+/// tag comes next.
 #[test]
 fn what_is_too_long_says_whose_it_is_and_is_gone() {
     let too_long = |(status, report, bytes): (EndStatus, Envelope, Vec<u8>), length| {
@@ -338,7 +341,8 @@ fn what_is_too_long_says_whose_it_is_and_is_gone() {
     }
 }
 
-/// A rank that leaves and comes back finds that only the fixed return time has passed, or the others' lead.
+/// A rank that leaves and comes back finds that only the fixed return time has passed, or the
+/// others' lead.
 #[test]
 fn ranks_leave_and_come_back() {
     for (name, network) in networks() {
@@ -346,7 +350,8 @@ fn ranks_leave_and_come_back() {
         let play = || {
             let program = |process: &mut TestRank| {
                 for round in 0..3 {
-                    // The last one leaves much later than the others, and the first one stays outside for longest.
+                    // The last one leaves much later than the others, and the first one stays
+                    // outside for longest.
                     process.sleep(Time::from_us(u64::from(process.rank()) * 700));
                     let before = process.now;
                     let outside = if process.rank() == 0 { 5000 } else { 3 };
@@ -366,7 +371,8 @@ fn ranks_leave_and_come_back() {
         assert_eq!(outcome.end, RunEnd::Finished, "{name}: {}", outcome.message);
         assert_eq!(results.messages.len(), 9);
         assert_eq!(results.digest, play().1.digest, "{name}");
-        // Three rounds of five milliseconds: the run ends with its last rank, and leaving costs no time.
+        // Three rounds of five milliseconds: the run ends with its last rank, and leaving costs no
+        // time.
         let end = results.time.as_us_f64();
         assert!((15_000.0..15_500.0).contains(&end), "{name}: {end}");
     }
@@ -511,7 +517,8 @@ fn a_receive_that_fails_at_once_frees_no_processor_that_works() {
 
 #[test]
 fn a_get_after_a_put_reads_no_late_bytes_of_the_put() {
-    // With several rails a put has ended for its sender while its bytes wait for the other node's bus.
+    // With several rails a put has ended for its sender while its bytes wait for the other node's
+    // bus.
     finish("smart-multirail", options(2), |process| {
         process.memory.insert(7, vec![process.rank() as u8; 4096]);
         let other = 1 - process.rank();

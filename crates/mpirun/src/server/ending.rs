@@ -54,7 +54,8 @@ impl Server {
             LoopEnd::Wait(WaitEnd::Locked(which)) => {
                 rank = Some(*which);
                 let message = format!(
-                    "rank {which} waits, outside of MPI, for a lock or a thread of its own process, none of whose threads runs"
+                    "rank {which} waits, outside of MPI, for a lock or a thread of its own \
+                    process, none of whose threads runs"
                 );
                 (RunEnd::Deadlock, message)
             }
@@ -111,12 +112,15 @@ impl Server {
                 rank = Some(which);
                 let message = match foul {
                     Violation::Address { peer, at, size } => format!(
-                        "rank {which} puts {} at address {at:#x} of rank {peer}, which lets others reach no memory there",
+                        "rank {which} puts {} at address {at:#x} of rank {peer}, which lets others \
+                        reach no memory there",
                         Bytes::new(size)
                     ),
                     foul => format!(
-                        "rank {which} broke the rules by which ranks and simulator share memory: {foul}; \
-                         something in its process has overwritten this memory, or it is no rank of this simulator"
+                        "rank {which} broke the rules by which ranks and simulator share memory: \
+                        {foul}; \
+                         something in its process has overwritten this memory, or it is no rank of \
+                         this simulator"
                     ),
                 };
                 (RunEnd::Foul, message)

@@ -7,9 +7,9 @@
 //! | times begin where the rank continued, and do not go back | the simulation would have to |
 //! | times end at the [`HORIZON`] | times would overflow |
 //!
-//! The link has parsed the records themselves before: lengths, parts, kinds, and ranks that are named. The remaining
-//! mistakes are harmless: operation names that the rank does not know are its own affair, tags may be anything, a
-//! length is refused where there is no room for it.
+//! The link has parsed the records themselves before: lengths, parts, kinds, and ranks that are
+//! named. The remaining mistakes are harmless: operation names that the rank does not know are its
+//! own affair, tags may be anything, a length is refused where there is no room for it.
 
 use crate::agent::{Content, GivenOrder, Turn, TurnEnd};
 use crate::horizon::HORIZON;
@@ -67,7 +67,8 @@ pub(super) fn turn(mut records: Records, now: Time) -> Result<Turn, Refusal> {
     })
 }
 
-/// The answer from a rank that continued waiting at a moment, and had its turn only to answer; `None` if it does not.
+/// The answer from a rank that continued waiting at a moment, and had its turn only to answer;
+/// `None` if it does not.
 pub(super) fn answer(mut records: Records, now: Time) -> Result<Option<Reply>, Refusal> {
     let Some((last, _)) = records.pop() else {
         return Err(Violation::NoWait.into());

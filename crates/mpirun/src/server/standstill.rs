@@ -1,12 +1,12 @@
 //! Livelocks: the ranks make calls for ever, and no call can succeed.
 //!
-//! A run in which all ranks wait is a deadlock, which the server sees immediately. A rank that polls does not wait, and
-//! each look is an event; so the server would run for ever. This module decides, now and then, whether such a run can
-//! still change.
+//! A run in which all ranks wait is a deadlock, which the server sees immediately. A rank that
+//! polls does not wait, and each look is an event; so the server would run for ever. This module
+//! decides, now and then, whether such a run can still change.
 //!
-//! *When it looks.* All orders were looks and one-sided communication, and no message was received, for [`QUIET`] in
-//! host time. Then the ranks are [observed](link::Simulator::observe) for [`WINDOW`], and the run is a livelock if all
-//! that time, for each rank,
+//! *When it looks.* All orders were looks and one-sided communication, and no message was received,
+//! for [`QUIET`] in host time. Then the ranks are [observed](link::Simulator::observe) for
+//! [`WINDOW`], and the run is a livelock if all that time, for each rank,
 //!
 //! | a rank that | has |
 //! |---|---|
@@ -14,21 +14,23 @@
 //! | polls | made [`LEAST`] calls, in known program states (`rank::repeats`), with the same answers |
 //! | has left MPI | no part in it |
 //!
-//! and no packet was in the network but those for the polls, no clock was read, no rank thread has run beside the one
-//! that calls MPI, no rank sleeps for a time or waits for the machine's file system, and no rank has read from a file,
-//! a pipe or a terminal.
+//! and no packet was in the network but those for the polls, no clock was read, no rank thread has
+//! run beside the one that calls MPI, no rank sleeps for a time or waits for the machine's file
+//! system, and no rank has read from a file, a pipe or a terminal.
 //!
-//! *Why this is no guess.* A rank that computes, sleeps or is stopped is in no blocking call, and makes no calls that
-//! repeat: as long as there is one, there is no livelock, however long it takes. The ranks that poll cannot even run
-//! ahead of one that computes, since the server waits for its turn. A rank that gives up after a time reads a clock;
-//! one that gives up after some looks counts them, and is in a new state at each. The remaining programs all get the
-//! same answers in the same states, while no pending operation could change an answer. The one exception is described
-//! in `rank::repeats`: a program that counts its looks on the heap alone.
+//! *Why this is no guess.* A rank that computes, sleeps or is stopped is in no blocking call, and
+//! makes no calls that repeat: as long as there is one, there is no livelock, however long it
+//! takes. The ranks that poll cannot even run ahead of one that computes, since the server waits
+//! for its turn. A rank that gives up after a time reads a clock; one that gives up after some
+//! looks counts them, and is in a new state at each. The remaining programs all get the same
+//! answers in the same states, while no pending operation could change an answer. The one exception
+//! is described in `rank::repeats`: a program that counts its looks on the heap alone.
 //!
-//! Failing parts of the machine, and several ranks on a node, make messages slow in ways that show no packets. There no
-//! message that was sent before may be under way at all.
+//! Failing parts of the machine, and several ranks on a node, make messages slow in ways that show
+//! no packets. There no message that was sent before may be under way at all.
 //!
-//! A run with only looks for a long time is still named on standard error, and continues (`elanite.mpirun.oversight`).
+//! A run with only looks for a long time is still named on standard error, and continues
+//! (`elanite.mpirun.oversight`).
 
 #![expect(clippy::disallowed_methods, reason = "processes live in real time")]
 

@@ -1,4 +1,5 @@
-//! The ranks' turns: giving them, waiting for their end, and the reports and requests that go with them.
+//! The ranks' turns: giving them, waiting for their end, and the reports and requests that go with
+//! them.
 
 use super::rules::{self, Records, Refusal, Reply};
 use crate::agent::{Agent, MemoryRange, Reader, Turn, TurnEnd};
@@ -39,7 +40,8 @@ pub(super) struct Turns {
     since: RefCell<Vec<Time>>,
     /// Ranks that the simulation must not leave behind, each with a moment.
     out: RefCell<BTreeMap<(Time, u32), TurnDelay>>,
-    /// Ranks with processes that have ended, where that is no trouble; and those that the server has not yet noted.
+    /// Ranks with processes that have ended, where that is no trouble; and those that the server
+    /// has not yet noted.
     dead: RefCell<BTreeSet<u32>>,
     pub new_dead: RefCell<Vec<u32>>,
 }
@@ -52,13 +54,13 @@ enum TurnDelay {
     Away,
 }
 
-/// The least time that a rank is away from MPI, whenever it comes back: the process manager needs it to let the rank
-/// in. If it were too long, only ranks that come back immediately would wait; if it were short, ranks would exit one
-/// after the other.
+/// The least time that a rank is away from MPI, whenever it comes back: the process manager needs
+/// it to let the rank in. If it were too long, only ranks that come back immediately would wait; if
+/// it were short, ranks would exit one after the other.
 const AWAY: Time = Time::from_ms(1);
 
-/// The watch looks after which a rank that does not give its turn away is examined more closely, and the consecutive
-/// findings that are needed that it waits for its own lock.
+/// The watch looks after which a rank that does not give its turn away is examined more closely,
+/// and the consecutive findings that are needed that it waits for its own lock.
 const LOCK_LOOKS: u32 = 5;
 const LOCKED: u32 = 4;
 
@@ -83,7 +85,8 @@ impl Turns {
         }
     }
 
-    /// Starts a world with this many ranks at a moment; returns its first rank, or `None` if there is no room.
+    /// Starts a world with this many ranks at a moment; returns its first rank, or `None` if there
+    /// is no room.
     pub fn start(&self, count: u32, moment: Time) -> Option<u32> {
         let first = self.link.lock().start(count, moment.as_ps())?;
         let ranks = first..first + count;
@@ -107,7 +110,8 @@ impl Turns {
         link.release();
     }
 
-    /// The first moment at which a rank continues with orders not yet taken, or at which a rank may come back.
+    /// The first moment at which a rank continues with orders not yet taken, or at which a rank may
+    /// come back.
     pub fn first_out(&self) -> Option<Time> {
         let out = self.out.borrow();
         out.first_key_value().map(|(&(moment, _), _)| moment)
@@ -125,8 +129,8 @@ impl Turns {
         self.gate().is_some()
     }
 
-    /// Waits until the first rank that may come back has come back, or its process exits. A rank that comes back
-    /// continues.
+    /// Waits until the first rank that may come back has come back, or its process exits. A rank
+    /// that comes back continues.
     pub fn open_gate(&self) -> Result<Option<u32>, WaitEnd> {
         let Some((moment, rank)) = self.gate() else {
             return Ok(None);
@@ -141,8 +145,8 @@ impl Turns {
                     let mut watch = self.watch.borrow_mut();
                     watch.look(&link)?;
                     if !watch.launcher_lives() {
-                        // The rank's process is no longer awaited, regardless of the process number that the rank has
-                        // written.
+                        // The rank's process is no longer awaited, regardless of the process number
+                        // that the rank has written.
                         return Ok(None);
                     }
                     link.wait_for_return(rank, PATIENCE);
@@ -155,8 +159,8 @@ impl Turns {
         Ok(Some(rank))
     }
 
-    /// Takes orders from the ranks that continue at a moment, as soon as these have given their turns away: ordered by
-    /// the moments of their first orders, then by rank.
+    /// Takes orders from the ranks that continue at a moment, as soon as these have given their
+    /// turns away: ordered by the moments of their first orders, then by rank.
     pub fn take_orders(&self, moment: Time) -> Result<Vec<(u32, Turn)>, WaitEnd> {
         let mut out = Vec::new();
         while self.first_out() == Some(moment) && !self.is_gate() {
@@ -165,8 +169,8 @@ impl Turns {
                 out.push((rank, early));
             }
         }
-        // The last rank was the last to be woken: when it has given its turn away, there is mostly no wait for the
-        // others.
+        // The last rank was the last to be woken: when it has given its turn away, there is mostly
+        // no wait for the others.
         let mut turns = Vec::new();
         for (rank, early) in out.into_iter().rev() {
             turns.push((rank, early.map_or_else(|| self.turn(rank), Ok)?));
@@ -192,7 +196,8 @@ impl Turns {
         rules::turn(records, now).map_err(|refusal| self.refuse(rank, refusal))
     }
 
-    /// The answer from a rank that has its turn only to answer; `None` if the rank has died before, or does not answer.
+    /// The answer from a rank that has its turn only to answer; `None` if the rank has died before,
+    /// or does not answer.
     fn answer(&self, rank: u32) -> Result<Option<Reply>, WaitEnd> {
         let Some(records) = self.records(rank)? else {
             return Ok(None);
@@ -208,8 +213,9 @@ impl Turns {
         }
     }
 
-    /// A rank's records, as soon as it has given its turn away and all of them have come; `None` if the rank has died
-    /// before. Complaints end the run, and so do payloads that have changed on their way.
+    /// A rank's records, as soon as it has given its turn away and all of them have come; `None` if
+    /// the rank has died before. Complaints end the run, and so do payloads that have changed on
+    /// their way.
     fn records(&self, rank: u32) -> Result<Option<Records>, WaitEnd> {
         let mut records = Records::new();
         loop {
@@ -259,7 +265,8 @@ impl Turns {
         WaitEnd::Foul
     }
 
-    /// Takes a rank's orders aside, once it has given its turn away, if it has one: then it can be asked.
+    /// Takes a rank's orders aside, once it has given its turn away, if it has one: then it can be
+    /// asked.
     fn take_early(&self, rank: u32) -> Result<(), WaitEnd> {
         let mut out = self.out.borrow_mut();
         let early = out.iter_mut().find(|((_, number), _)| *number == rank);
@@ -269,7 +276,8 @@ impl Turns {
         Ok(())
     }
 
-    /// Waits until a rank has given its turn away; false if the rank has died before, where that is no trouble.
+    /// Waits until a rank has given its turn away; false if the rank has died before, where that is
+    /// no trouble.
     fn until_given(&self, rank: u32) -> Result<bool, WaitEnd> {
         let (mut looks, mut locked) = (0, 0);
         // The lock is not held for the whole wait: others may ask about the ranks.
@@ -277,8 +285,8 @@ impl Turns {
             let link = self.link.lock();
             let mut watch = self.watch.borrow_mut();
             watch.look(&link)?;
-            // The phase and process that the rank has written do not count here: it has its turn, and must give it
-            // away.
+            // The phase and process that the rank has written do not count here: it has its turn,
+            // and must give it away.
             let (dead, gone) = (is_dead(&link, rank), !watch.launcher_lives());
             looks += 1;
             if looks % LOCK_LOOKS == 0 && !dead {
@@ -351,7 +359,8 @@ impl Turns {
         Ok(())
     }
 
-    /// Gives a rank a report. The part that does not fit travels in separate turns. Dead ranks get no reports.
+    /// Gives a rank a report. The part that does not fit travels in separate turns. Dead ranks get
+    /// no reports.
     fn tell(&self, rank: u32, report: &Delivery, bytes: &[u8]) -> Result<(), WaitEnd> {
         let bytes = [bytes];
         let mut payload = Payload::new(&bytes);

@@ -1,7 +1,7 @@
 //! Worlds: ranks that enter the simulation together, at the run's start or when a rank starts them.
 //!
-//! All ranks have their processes on the cluster from the beginning, since a job's processes share their receivers'
-//! slots. A rank that has not been started gives no orders.
+//! All ranks have their processes on the cluster from the beginning, since a job's processes share
+//! their receivers' slots. A rank that has not been started gives no orders.
 
 use super::Server;
 use crate::agent::Agent;
@@ -34,7 +34,8 @@ impl Server {
         self.shared.agents.borrow_mut().extend(agents);
     }
 
-    /// Starts the worlds that ranks have ordered, from the present on, and reports their first ranks.
+    /// Starts the worlds that ranks have ordered, from the present on, and reports their first
+    /// ranks.
     pub(super) fn start_worlds(&mut self) {
         for (rank, id, count) in self.shared.spawns.take() {
             let now = self.cluster.now();

@@ -1,12 +1,13 @@
 //! Atomics: a packet of transactions on a word in the other adapter's memory, as Shmem sends them.
 //!
-//! The word that the program means lies in a real process's memory. A word in the simulated adapter stands for it,
-//! which belongs to this atomic while it is under way. The adapter's store there is the atomic's moment, or else the
-//! landing of puts that had ended before ([`Landing`](super::landing::Landing)). Atomics on one word happen in the
-//! order in which the adapter executes them.
+//! The word that the program means lies in a real process's memory. A word in the simulated adapter
+//! stands for it, which belongs to this atomic while it is under way. The adapter's store there is
+//! the atomic's moment, or else the landing of puts that had ended before
+//! ([`Landing`](super::landing::Landing)). Atomics on one word happen in the order in which the
+//! adapter executes them.
 //!
-//! A packet that tests does not return the word that it has found. If the test fails, a get fetches that word, as Shmem
-//! does.
+//! A packet that tests does not return the word that it has found. If the test fails, a get fetches
+//! that word, as Shmem does.
 
 use super::TportsProcess;
 use super::operations::{is_loss_of, refused};

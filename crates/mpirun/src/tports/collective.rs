@@ -6,12 +6,14 @@
 //! | broadcast | `elan_hbcast` | `elan_bcast` |
 //! | reduction | `elan_reduce` | `elan_reduce` |
 //!
-//! Nonblocking barriers and broadcasts are posted ([`libelan::elan::posted`]), where each member has its own node.
+//! Nonblocking barriers and broadcasts are posted ([`libelan::elan::posted`]), where each member
+//! has its own node.
 //!
-//! Broadcasts want a buffer at the same address in all members, as in programs for Elanlib. All processes in the run
-//! have a memory *window* at one address, which is mapped with the first group. A call takes a part of the window that
-//! is unused by its members' other calls; a nonblocking call takes it when the calls before have ended. More than
-//! [`PART`] bytes go in parts, one after the other.
+//! Broadcasts want a buffer at the same address in all members, as in programs for Elanlib. All
+//! processes in the run have a memory *window* at one address, which is mapped with the first
+//! group. A call takes a part of the window that is unused by its members' other calls; a
+//! nonblocking call takes it when the calls before have ended. More than [`PART`] bytes go in
+//! parts, one after the other.
 
 use super::operations::is_loss_of;
 use crate::endpoint::{EndFuture, Finish, GroupCall, NetworkGroup, NetworkOp, OperationResult};
@@ -33,7 +35,8 @@ use units::{Bytes, Time};
 /// The most bytes that an Elanlib call carries.
 const PART: Bytes = Bytes::from_mb(2);
 
-/// The length of the window in main memory: room for a process's 32 calls at a time, as only threads make them.
+/// The length of the window in main memory: room for a process's 32 calls at a time, as only
+/// threads make them.
 const MAIN_WINDOW: Bytes = Bytes::from_mb(64);
 
 /// The window's length in the adapter's memory, which is small.
@@ -313,7 +316,8 @@ async fn act(
     Ok(result)
 }
 
-/// A part of a call, in the process's buffer; returns whether the buffer then holds the bytes due to the process.
+/// A part of a call, in the process's buffer; returns whether the buffer then holds the bytes due
+/// to the process.
 async fn act_on_part(
     by: &CollectiveMethod,
     group: &Group,

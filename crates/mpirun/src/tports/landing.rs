@@ -1,9 +1,9 @@
 //! Put bytes on their way into a process's main memory.
 //!
-//! A put has ended for its sender when the other adapter has accepted the bytes. They cross that adapter's bus after
-//! that, in order. The sender's next operations must not overtake them: an atomic on a word in main memory crosses the
-//! same bus behind them. The words that stand for the program's words lie in the adapter's own memory, so atomics wait
-//! here.
+//! A put has ended for its sender when the other adapter has accepted the bytes. They cross that
+//! adapter's bus after that, in order. The sender's next operations must not overtake them: an
+//! atomic on a word in main memory crosses the same bus behind them. The words that stand for the
+//! program's words lie in the adapter's own memory, so atomics wait here.
 
 use super::operations::Copy;
 use crate::endpoint::NetworkOp;

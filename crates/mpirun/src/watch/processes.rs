@@ -34,7 +34,8 @@ impl ProcessMark {
         })
     }
 
-    /// Whether at most one thread has run since a mark, no file was read, and the others sleep without an end.
+    /// Whether at most one thread has run since a mark, no file was read, and the others sleep
+    /// without an end.
     pub fn is_calm_since(&self, pid: u32, mark: &ProcessMark) -> bool {
         let same = |(now, then): (&ThreadMark, &ThreadMark)| now.thread == then.thread;
         if self.threads.len() != mark.threads.len()
@@ -47,7 +48,8 @@ impl ProcessMark {
         let ran = pairs.filter(|(now, then)| now.ran != then.ran);
         let ran: Vec<u32> = ran.map(|(now, _)| now.thread).collect();
         let mut others = self.threads.iter().map(|thread| thread.thread);
-        // A rank that waits for its turn sleeps with a time-out; it is the only thread then, or it has run.
+        // A rank that waits for its turn sleeps with a time-out; it is the only thread then, or it
+        // has run.
         let alone = self.threads.len() == 1;
         ran.len() <= 1
             && (alone || others.all(|thread| ran.contains(&thread) || sleeps_for_ever(pid, thread)))
@@ -101,8 +103,8 @@ fn is_endless_futex(arguments: &[u64; 6]) -> bool {
     matches!(operation, libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET) && arguments[3] == 0
 }
 
-/// Whether all of a process's threads wait without an end for words in memory that no other process reaches: its own
-/// locks, conditions and thread ends. Only a signal can wake such a process.
+/// Whether all of a process's threads wait without an end for words in memory that no other process
+/// reaches: its own locks, conditions and thread ends. Only a signal can wake such a process.
 pub(crate) fn is_locked_up(pid: u32) -> bool {
     let Some(threads) = threads_of(pid) else {
         return false;

@@ -1,7 +1,9 @@
-//! The memory accesses of x86-64 instructions (Intel's manual, volume 2, appendix A: one-byte and two-byte opcodes).
+//! The memory accesses of x86-64 instructions (Intel's manual, volume 2, appendix A: one-byte and
+//! two-byte opcodes).
 //!
-//! Only few properties matter: whether the instruction changes memory by a value that it has found there, which address
-//! it reads or writes, and whether it reaches beyond the process. Unknown instructions count as the worst.
+//! Only few properties matter: whether the instruction changes memory by a value that it has found
+//! there, which address it reads or writes, and whether it reaches beyond the process. Unknown
+//! instructions count as the worst.
 
 /// An instruction's memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +110,8 @@ impl Bytes {
     }
 }
 
-/// An instruction's second part: the operation in a group, and the operand's address in memory, if it is there.
+/// An instruction's second part: the operation in a group, and the operand's address in memory, if
+/// it is there.
 struct Operand {
     group: u8,
     address: Option<u64>,
@@ -231,12 +234,13 @@ unsafe fn of_opcode(
             0 | 1 => Instruction::alters(operand(0).address),
             2 | 3 => Instruction::reads(operand(0).address),
             4 | 5 => Instruction::PLAIN,
-            // 0x0f and bytes that are no opcodes in this mode. SAFETY: the bytes of an instruction, as the caller has
-            // promised, and the opcode says that there is another one.
+            // 0x0f and bytes that are no opcodes in this mode. SAFETY: the bytes of an instruction,
+            // as the caller has promised, and the opcode says that there is another one.
             _ if opcode == 0x0f => unsafe { of_two(bytes, rex, registers) },
             _ => Instruction::FOREIGN,
         },
-        // Pushes of registers and constants, pops, jumps, and instructions without an operand in memory.
+        // Pushes of registers and constants, pops, jumps, and instructions without an operand in
+        // memory.
         0x50..=0x5f | 0x68 | 0x6a | 0x70..=0x7f | 0x90..=0x99 | 0xa8 | 0xa9 => Instruction::PLAIN,
         0xb0..=0xbf | 0xc2 | 0xc3 | 0xc9 | 0xe0..=0xe3 | 0xe8 | 0xe9 | 0xeb => Instruction::PLAIN,
         0x63 | 0x84 | 0x85 | 0x8a | 0x8b => Instruction::reads(operand(0).address),
@@ -272,7 +276,8 @@ unsafe fn of_opcode(
             let found = operand(0);
             match found.group {
                 0 | 1 => Instruction::alters(found.address),
-                // A push from memory writes the value that it has read; this value is the same if the registers are.
+                // A push from memory writes the value that it has read; this value is the same if
+                // the registers are.
                 2 | 4 => Instruction::reads(found.address),
                 _ => Instruction::FOREIGN,
             }

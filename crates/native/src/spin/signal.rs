@@ -28,7 +28,8 @@ pub fn begin() {
 extern "C" fn rings(_signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the place of this thread's error number, which the program must find as it was.
     let error = unsafe { *libc::__errno_location() };
-    // SAFETY: the kernel gives both; the value is that of `begin`, or anything if the program sends the signal.
+    // SAFETY: the kernel gives both; the value is that of `begin`, or anything if the program sends
+    // the signal.
     let fast = timer::is_fast(unsafe { (*info).si_value().sival_ptr });
     if may_watch() {
         look(fast, context);

@@ -16,7 +16,8 @@ static DELAY: AtomicU64 = AtomicU64::new(SOON);
 /// The slow timer's period, in nanoseconds.
 static PERIOD: AtomicU64 = AtomicU64::new(0);
 
-/// The signal of both timers. Quadrics programs do not know real-time signals, and MPI libraries do not use them.
+/// The signal of both timers. Quadrics programs do not know real-time signals, and MPI libraries do
+/// not use them.
 pub fn signal() -> c_int {
     libc::SIGRTMAX() - 2
 }
@@ -26,8 +27,8 @@ pub fn is_fast(value: *mut c_void) -> bool {
     value == ptr::from_ref(&FAST).cast_mut().cast()
 }
 
-/// Makes both timers for this thread, and starts the one for processor time. Without timers, loops are not found, and
-/// the program hangs there.
+/// Makes both timers for this thread, and starts the one for processor time. Without timers, loops
+/// are not found, and the program hangs there.
 pub fn begin() {
     let clocks = [
         (&SLOW, libc::CLOCK_THREAD_CPUTIME_ID),

@@ -11,7 +11,8 @@ use std::sync::OnceLock;
 /// The number of instructions in a watch.
 const STEPS: usize = 1024;
 
-/// The most different instructions in a loop that is likely to wait; and how often it must have read the word.
+/// The most different instructions in a loop that is likely to wait; and how often it must have
+/// read the word.
 const SHORT: usize = 64;
 const READS: usize = 8;
 
@@ -45,8 +46,8 @@ struct Watch {
     anchor: usize,
     /// A round's length, once the anchor's state has come again.
     round: usize,
-    /// The action that is due as soon as the program is outside our functions, and the steps in which it was in the
-    /// loop.
+    /// The action that is due as soon as the program is outside our functions, and the steps in
+    /// which it was in the loop.
     decided: Option<Loop>,
     rounds: (usize, usize),
     known: [Option<WaitLoop>; LOOPS],
@@ -116,7 +117,8 @@ pub fn begin(context: *mut c_void) {
     interrupted(context).uc_mcontext.gregs[libc::REG_EFL as usize] |= TRAP_FLAG;
 }
 
-/// If the program is in a loop in which it has waited, watches or waits again; returns whether it is.
+/// If the program is in a loop in which it has waited, watches or waits again; returns whether it
+/// is.
 pub fn again(context: *mut c_void) -> bool {
     let at = place(interrupted(context));
     let mut all = watch().known.iter().flatten();
@@ -199,7 +201,8 @@ impl Watch {
         self.decided.filter(|_| !is_ours(at))
     }
 
-    /// Whether the last steps form a short loop that reads a word, which others may write, and does not write there.
+    /// Whether the last steps form a short loop that reads a word, which others may write, and does
+    /// not write there.
     fn is_likely(&self) -> bool {
         let last = &self.seen[STEPS / 2..];
         let mut places = [0; SHORT];

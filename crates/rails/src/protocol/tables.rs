@@ -1,20 +1,23 @@
 //! # Tables 1 and 2 of coll2003, as tables
 //!
-//! Each event is a row and each cell a line, in the paper's order. Lines marked *open* decide a cell that the paper
-//! leaves empty, and give the reason. Cells that never happen are assertions. `tests/protocol` explores all
-//! interleavings in small networks, and finds every other cell in use and no assertion.
+//! Each event is a row and each cell a line, in the paper's order. Lines marked *open* decide a
+//! cell that the paper leaves empty, and give the reason. Cells that never happen are assertions.
+//! `tests/protocol` explores all interleavings in small networks, and finds every other cell in use
+//! and no assertion.
 //!
 //! Differences between text, algorithms and tables in coll2003, and the choice here:
 //!
-//! * Algorithm 5 puts the answer to a CTS that comes too late under "Receiving"; in the example in s4.2 this answer
-//!   happens in "Receiving & `Out_RTS`", which is empty in table 1. Here the answer is given in both.
-//! * Algorithm 5 sends the remote ACK for a local ACK in "Receiving & `Out_RTS`" only; table 1 in "Receiving", too. The
-//!   sender needs it in both.
+//! * Algorithm 5 puts the answer to a CTS that comes too late under "Receiving"; in the example in
+//!   s4.2 this answer happens in "Receiving & `Out_RTS`", which is empty in table 1. Here the
+//!   answer is given in both.
+//! * Algorithm 5 sends the remote ACK for a local ACK in "Receiving & `Out_RTS`" only; table 1 in
+//!   "Receiving", too. The sender needs it in both.
 //! * The text sends a local ACK where an RTS is granted, the tables send a CTS.
 //!
-//! An answer in "Free", "Receiving" or "Sending" belongs to a request that its process has given up: for such answers
-//! these columns exist in the last rows of table 1. While another request is out, table 1 would take the answer for an
-//! answer to that request; [`late`] has the choice made instead.
+//! An answer in "Free", "Receiving" or "Sending" belongs to a request that its process has given
+//! up: for such answers these columns exist in the last rows of table 1. While another request is
+//! out, table 1 would take the answer for an answer to that request; [`late`] has the choice made
+//! instead.
 
 use super::{Control, NicAnswer, NicEvent, NicStatus};
 
@@ -32,7 +35,8 @@ pub enum Transition {
     },
     /// Two requests meet: table 2 decides.
     AvoidLivelock,
-    /// A cell in table 2: the answer to the remote requester, its effect on the counter, the new status.
+    /// A cell in table 2: the answer to the remote requester, its effect on the counter, the new
+    /// status.
     Meet {
         /// To the remote requester.
         remote: Control,
@@ -173,11 +177,13 @@ pub const TABLE_2: [Transition; 2] = [
     meet(Control::Cts, 1, NicStatus::ReceivingOutRts), // Remote winner
 ];
 
-/// A remote RTS in "Reserved" without the procedure (s4.2, figure 6(a)): refused, as where the adapter is in use.
+/// A remote RTS in "Reserved" without the procedure (s4.2, figure 6(a)): refused, as where the
+/// adapter is in use.
 pub const BUSY: Transition = remote(Control::Nack, NicStatus::Reserved);
 
-/// The effect of an answer to an abandoned request while another request is out. The paper has no such cells: its
-/// requests have no identities, so the answer would free or grant the other request's reservation.
+/// The effect of an answer to an abandoned request while another request is out. The paper has no
+/// such cells: its requests have no identities, so the answer would free or grant the other
+/// request's reservation.
 pub const fn late(event: NicEvent, status: NicStatus) -> Transition {
     use NicStatus::{ReceivingOutRts, Reserved};
     match (event, status) {

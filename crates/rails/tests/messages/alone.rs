@@ -1,5 +1,5 @@
-//! Times of a lone message, worked out on paper and met to the picosecond: the message itself, the reservation before
-//! it, and when each rail end is free again.
+//! Times of a lone message, worked out on paper and met to the picosecond: the message itself, the
+//! reservation before it, and when each rail end is free again.
 
 use crate::common::multirail::{Bench, multirail};
 use crate::common::{bursts, odd_machine, run_to};
@@ -126,8 +126,9 @@ fn without_reservation_it_is_a_dma() {
     }
 }
 
-/// Where both ends are reserved: request, grant, the process's knowledge of the grant; the message; the receiver's report.
-/// And the rails that were granted and are not used. Every end is free at its moment, and not before.
+/// Where both ends are reserved: request, grant, the process's knowledge of the grant; the message;
+/// the receiver's report. And the rails that were granted and are not used. Every end is free at
+/// its moment, and not before.
 #[test]
 fn a_reservation_in_all_its_steps() {
     for (policy, rails) in [(DYNAMIC, 1), (HYBRID, 1), (DYNAMIC, 3)] {
@@ -187,15 +188,16 @@ fn alone(config: &Config, nodes: u32, size: u64, start: Time) {
     assert_eq!(bench.received(nodes - 1)[0], size);
 }
 
-/// The numbers that a reader can follow with a pencil: 320 bytes between neighbours in the shipped machine, in
-/// nanoseconds.
+/// The numbers that a reader can follow with a pencil: 320 bytes between neighbours in the shipped
+/// machine, in nanoseconds.
 #[test]
 fn a_reservation_in_numbers() {
     let config = multirail(2, 1, DYNAMIC);
     let mut bench = Bench::new(&config);
     let ends = bench.send((0, 0), 1, 320, Time::ZERO);
     bench.finish();
-    // A command crosses the bus in 20 ns, a block in 160. A control packet has 13 flits, and takes two 30 ns hops.
+    // A command crosses the bus in 20 ns, a block in 160. A control packet has 13 flits, and takes
+    // two 30 ns hops.
     let control = 2 * 30 + 12 * 5;
     let handle = 400 * 5;
     let granted = 20 + handle + (control + handle) * 2 + 160;

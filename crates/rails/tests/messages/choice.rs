@@ -59,8 +59,8 @@ fn basic_takes_rails_in_turn() {
     }
 }
 
-/// A message takes the ratio's part of the free rails, the next rails in turn; all stripes have the same length, to a
-/// byte.
+/// A message takes the ratio's part of the free rails, the next rails in turn; all stripes have the
+/// same length, to a byte.
 #[test]
 fn stripes() {
     for policy in [LOCAL_DYNAMIC, DYNAMIC, HYBRID] {
@@ -82,15 +82,16 @@ fn stripes() {
         // No stripe is empty; a message without bytes is one.
         expect(1.0, 0, &[1, 3, 0], &[[1, 0, 0, 0], [0, 1, 1, 1], [0; 4]]);
         if policy != HYBRID {
-            // A message without bytes has its turn, too; under hybrid it is short, and short messages have their own
-            // turn.
+            // A message without bytes has its turn, too; under hybrid it is short, and short
+            // messages have their own turn.
             expect(0.0, 0, &[0, 2], &[[0; 4], [0, 2, 0, 0]]);
         }
         expect(1.0, 0, &[0, 0, 0], &[[0; 4]; 3]);
     }
 }
 
-/// Short messages under the hybrid policy are never striped, and take all rails in turn (coll2003 s4.3).
+/// Short messages under the hybrid policy are never striped, and take all rails in turn (coll2003
+/// s4.3).
 #[test]
 fn short_messages_are_whole() {
     let config = striping(multirail(2, 3, HYBRID), 1.0);
@@ -120,7 +121,8 @@ fn the_threshold_is_short() {
     }
 }
 
-/// Every pair, several times: only rails on which the one transmits and the other receives, all in turn.
+/// Every pair, several times: only rails on which the one transmits and the other receives, all in
+/// turn.
 #[test]
 fn static_goes_one_way() {
     for (nodes, rails) in [(2, 2), (6, 4), (5, 6), (10, 5)] {
@@ -148,9 +150,9 @@ fn static_goes_one_way() {
     }
 }
 
-/// Local-dynamic takes no rail on which its node sends, as soon as the adapter has updated the status; before, it makes
-/// no reservation, so two messages may take one rail (algorithm 3). Processes 0 and 2 both begin at rail 0, the first
-/// of two.
+/// Local-dynamic takes no rail on which its node sends, as soon as the adapter has updated the
+/// status; before, it makes no reservation, so two messages may take one rail (algorithm 3).
+/// Processes 0 and 2 both begin at rail 0, the first of two.
 #[test]
 fn local_dynamic_sends_beside_what_it_knows_to_be_sent() {
     let config = striping(multirail(4, 2, LOCAL_DYNAMIC), 0.0);
@@ -167,8 +169,8 @@ fn local_dynamic_sends_beside_what_it_knows_to_be_sent() {
     }
 }
 
-/// Local-dynamic takes no rail on which its node receives, as soon as the adapter has updated the status: the first
-/// packet is there within a microsecond.
+/// Local-dynamic takes no rail on which its node receives, as soon as the adapter has updated the
+/// status: the first packet is there within a microsecond.
 #[test]
 fn local_dynamic_sends_beside_what_it_knows_to_be_received() {
     let config = striping(multirail(4, 3, LOCAL_DYNAMIC), 0.0);
@@ -182,8 +184,8 @@ fn local_dynamic_sends_beside_what_it_knows_to_be_received() {
     assert!(others.borrow()[3].0 < first.borrow()[0].0);
 }
 
-/// With no rail free the process looks again every `poll`: the message begins at the first look after a rail's status
-/// has become free, and from there on takes as long as any.
+/// With no rail free the process looks again every `poll`: the message begins at the first look
+/// after a rail's status has become free, and from there on takes as long as any.
 #[test]
 fn local_dynamic_looks_again_every_poll() {
     let polls = [Time::from_ns(700), Time::from_us(3)];
@@ -215,8 +217,9 @@ fn local_dynamic_looks_again_every_poll() {
     }
 }
 
-/// With a one-bit status, a received message's end frees the rail on which the node still sends; with an exact status
-/// the node's next message waits for the end of the sent message, too, and for the lag.
+/// With a one-bit status, a received message's end frees the rail on which the node still sends;
+/// with an exact status the node's next message waits for the end of the sent message, too, and for
+/// the lag.
 #[test]
 fn an_end_frees_a_rail_of_one_bit() {
     for (status, expected) in [(Status::Exact, false), (Status::Bit, true)] {
@@ -229,14 +232,15 @@ fn an_end_frees_a_rail_of_one_bit() {
         bench.finish();
         let end = |ends: &crate::common::multirail::Ends| ends.borrow()[0].0;
         assert!(end(&received) < Time::from_us(40), "before the next one");
-        // The engine takes the next message after the first, in either case; without the bit, only the status lets it begin.
+        // The engine takes the next message after the first, in either case; without the bit, only
+        // the status lets it begin.
         let waited = end(&next) >= end(&sent) + lag(&config);
         assert_eq!(waited, !expected, "{status:?}");
     }
 }
 
-/// Rails that are picked when a message is generated are those that are free then, in the process's turn; if no rail is
-/// free, the message has no rails.
+/// Rails that are picked when a message is generated are those that are free then, in the process's
+/// turn; if no rail is free, the message has no rails.
 #[test]
 fn a_generator_picks_what_is_free_when_a_message_is_generated() {
     let mut config = striping(multirail(4, 2, LOCAL_DYNAMIC), 0.0);

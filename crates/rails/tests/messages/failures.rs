@@ -1,5 +1,5 @@
-//! Rails that fail in mid-run, and return: their losses go over other rails, no message is lost or delivered twice, no
-//! process hangs.
+//! Rails that fail in mid-run, and return: their losses go over other rails, no message is lost or
+//! delivered twice, no process hangs.
 
 use crate::common::multirail::{Bench, multirail};
 use crate::common::{logs, run_process, run_to};
@@ -14,8 +14,8 @@ use units::{Bytes, Time};
 /// Rails that fail, when, and how long they are down, if they return.
 type Failures = Vec<(Rail, Time, Option<Time>)>;
 
-/// Some of a program's rails, perhaps all, fail at any moment up to the end of most messages, or at once. Most return,
-/// some at the same moment, and fail again.
+/// Some of a program's rails, perhaps all, fail at any moment up to the end of most messages, or at
+/// once. Most return, some at the same moment, and fail again.
 fn failures() -> impl Strategy<Value = (Program, Failures)> {
     let moment = prop_oneof![Just(0), 0..60_000_u64];
     let pause = prop_oneof![Just(0), 1..500_u64, 0..30_000_u64];
@@ -43,8 +43,8 @@ fn schedule(bench: &mut Bench, failures: &Failures) {
     }
 }
 
-/// Whether a rail works at a moment, and does not fail then: the last change decides, and among those at one moment the
-/// one that was scheduled last.
+/// Whether a rail works at a moment, and does not fail then: the last change decides, and among
+/// those at one moment the one that was scheduled last.
 fn works(failures: &Failures, rail: Rail, now: Time) -> bool {
     let own = failures.iter().filter(|&&(other, ..)| other == rail);
     let changes = own.flat_map(|&(_, at, pause)| {
@@ -83,8 +83,8 @@ const LATER: Time = Time::from_ms(2);
 proptest! {
     #![proptest_config(crate::messages::cases(100))]
 
-    /// As long as there is a way, every message arrives whole. Without a way its process gets an error, and continues.
-    /// Afterwards, the rails that work serve all.
+    /// As long as there is a way, every message arrives whole. Without a way its process gets an
+    /// error, and continues. Afterwards, the rails that work serve all.
     #[test]
     fn nothing_is_lost_or_hangs((program, failures) in failures()) {
         let mut running = Running::start(&program, &program.config());
@@ -144,9 +144,9 @@ fn a_rail_that_never_worked() {
     }
 }
 
-/// A rail fails at any moment during a long message on it, the request, its grant and the report included: the other
-/// one carries the message, and both its ends are free in the end. A process that waits for the dead rail continues as
-/// well.
+/// A rail fails at any moment during a long message on it, the request, its grant and the report
+/// included: the other one carries the message, and both its ends are free in the end. A process
+/// that waits for the dead rail continues as well.
 #[test]
 fn at_every_moment_of_a_message() {
     for policy in RESERVES {
@@ -167,9 +167,9 @@ fn at_every_moment_of_a_message() {
     }
 }
 
-/// A rail fails at any moment during two messages on it, in opposite directions, and returns at any moment: at the
-/// same, before the packets that it lost would have arrived, or later. Then it fails and returns again. No reservation
-/// stays for ever.
+/// A rail fails at any moment during two messages on it, in opposite directions, and returns at any
+/// moment: at the same, before the packets that it lost would have arrived, or later. Then it fails
+/// and returns again. No reservation stays for ever.
 #[test]
 fn at_every_moment_of_a_return() {
     for policy in RESERVES {
@@ -204,7 +204,8 @@ fn a_rail_that_returns_is_used() {
         let mut bench = Bench::new(&multirail(2, 2, policy));
         let (down, up) = (Time::from_us(100), Time::from_us(300));
         schedule(&mut bench, &vec![(Rail::new(1), down, Some(up - down))]);
-        // Two messages while the rail is down, two after its return: the rails take turns, or share.
+        // Two messages while the rail is down, two after its return: the rails take turns, or
+        // share.
         let moments = [110, 110, 2_000, 2_000].map(Time::from_us);
         let all = moments.map(|at| bench.put(0, 1, 30_000, at));
         let ends = bench.spawn(0, 0, all.into());
@@ -216,8 +217,9 @@ fn a_rail_that_returns_is_used() {
     }
 }
 
-/// Bytes that the rail has lost are lost, even if they would have arrived after the return: the sender is notified, and
-/// no part of the message is stored after that. Gets and puts, in either memory.
+/// Bytes that the rail has lost are lost, even if they would have arrived after the return: the
+/// sender is notified, and no part of the message is stored after that. Gets and puts, in either
+/// memory.
 #[test]
 fn what_was_lost_stays_lost() {
     for (placement, get) in [
@@ -268,8 +270,8 @@ fn what_was_lost_stays_lost() {
     }
 }
 
-/// A broadcast on a rail that fails at any moment, and returns, is all or nothing: its event occurs everywhere, or
-/// nowhere and the sender gets an error.
+/// A broadcast on a rail that fails at any moment, and returns, is all or nothing: its event occurs
+/// everywhere, or nowhere and the sender gets an error.
 #[test]
 fn broadcasts_are_all_or_nothing() {
     let (rail, size) = (Rail::new(0), Bytes::new(2_000));
@@ -394,8 +396,8 @@ fn signals_of_failures_and_returns() {
     });
 }
 
-/// An adapter that knows its link to be dead refuses immediately, and sends no packets: a 20 ns command, a 160 ns
-/// block.
+/// An adapter that knows its link to be dead refuses immediately, and sends no packets: a 20 ns
+/// command, a 160 ns block.
 #[test]
 fn a_dead_adapter_refuses() {
     let mut bench = Bench::new(&multirail(2, 2, BASIC));

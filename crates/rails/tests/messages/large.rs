@@ -9,8 +9,8 @@ use rails::policies::DYNAMIC;
 use typed_index_collections::TiVec;
 use units::Bytes;
 
-/// 128 nodes on as many rails as there can be, and 4,096 on two: set up, and a message from the first to the last one,
-/// over all rails.
+/// 128 nodes on as many rails as there can be, and 4,096 on two: set up, and a message from the
+/// first to the last one, over all rails.
 #[test]
 fn many_nodes_and_many_rails() {
     for (down, up, rails) in [(vec![4, 4, 8], vec![4, 4], 31), (vec![4; 6], vec![4; 5], 2)] {

@@ -1,4 +1,5 @@
-//! Random programs on random machines: every byte of every message is compared, and each run's invariants are checked.
+//! Random programs on random machines: every byte of every message is compared, and each run's
+//! invariants are checked.
 
 use crate::common::multirail::{Bench, Ends, Place, Put, multirail, policies};
 use crate::common::run_to;
@@ -175,8 +176,8 @@ impl Running {
         all
     }
 
-    /// Asserts that a message is there: each byte on at least one rail, no other bytes on any rail; with `once`, as where
-    /// no rail fails, each byte on one rail only.
+    /// Asserts that a message is there: each byte on at least one rail, no other bytes on any rail;
+    /// with `once`, as where no rail fails, each byte on one rail only.
     pub fn check_payload(&self, program: &Program, message: usize, once: bool) {
         let size = program.sends[message].size;
         let held = self.held(program, message);
@@ -208,7 +209,8 @@ struct Storing {
     to: Time,
 }
 
-/// Runs a program in small steps, and looks at its memory after each: when each rail stored which bytes.
+/// Runs a program in small steps, and looks at its memory after each: when each rail stored which
+/// bytes.
 fn watch(program: &Program, config: &Config) -> (Running, Vec<Storing>) {
     let mut running = Running::start(program, config);
     let count = program.sends.len();
@@ -277,8 +279,9 @@ fn clash(
 proptest! {
     #![proptest_config(crate::messages::cases(60))]
 
-    /// Every message arrives once and whole, on any rails; no reservation stays; where both ends of a rail are
-    /// reserved, no adapter deals with two messages at once, be it as sender or receiver.
+    /// Every message arrives once and whole, on any rails; no reservation stays; where both ends of
+    /// a rail are reserved, no adapter deals with two messages at once, be it as sender or
+    /// receiver.
     #[test]
     fn every_byte_arrives_once(program in program()) {
         let (mut running, seen) = watch(&program, &program.config());
@@ -320,7 +323,8 @@ proptest! {
     }
 }
 
-/// Two nodes that send to each other at once: `clash` finds this without reservation, and finds no clash with it.
+/// Two nodes that send to each other at once: `clash` finds this without reservation, and finds no
+/// clash with it.
 #[test]
 fn a_clash_is_noticed() {
     let send = |process, to| Send {

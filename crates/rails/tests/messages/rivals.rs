@@ -5,8 +5,8 @@ use crate::common::run_to;
 use rails::policies::{BASIC, DYNAMIC, HYBRID, LOCAL_DYNAMIC};
 use units::{Bytes, Time};
 
-/// Two processes on a node ask for all rails at once: the first gets them, the second gets them when they are free
-/// again.
+/// Two processes on a node ask for all rails at once: the first gets them, the second gets them
+/// when they are free again.
 #[test]
 fn two_processes_of_a_node() {
     let mut config = multirail(3, 2, DYNAMIC);
@@ -23,9 +23,9 @@ fn two_processes_of_a_node() {
     }
 }
 
-/// Two nodes ask for each other at once, on the only rail. Among equal requests the higher node's goes first; its
-/// counter then falls by a point, so the next time the other goes first (coll2003 algorithm 6). Both are granted each
-/// time.
+/// Two nodes ask for each other at once, on the only rail. Among equal requests the higher node's
+/// goes first; its counter then falls by a point, so the next time the other goes first (coll2003
+/// algorithm 6). Both are granted each time.
 #[test]
 fn two_nodes_at_once() {
     let config = multirail(2, 1, DYNAMIC);
@@ -63,8 +63,9 @@ fn a_circle_of_three() {
     assert!(times[2] < Time::from_us(60), "{times:?}");
 }
 
-/// A short message under the hybrid policy goes while all its node's adapters send (coll2003 s4.3), and while they
-/// receive. Time slices, which the shipped machine does not have, let the message pass the DMA that is under way.
+/// A short message under the hybrid policy goes while all its node's adapters send (coll2003 s4.3),
+/// and while they receive. Time slices, which the shipped machine does not have, let the message
+/// pass the DMA that is under way.
 #[test]
 fn a_short_message_waits_for_nobody() {
     let mut config = multirail(3, 2, HYBRID);
@@ -82,8 +83,8 @@ fn a_short_message_waits_for_nobody() {
     }
 }
 
-/// A buffer that is too short is an error, and no rail stays reserved, or taken: the same process sends the next
-/// message, and so does another node to the same destination.
+/// A buffer that is too short is an error, and no rail stays reserved, or taken: the same process
+/// sends the next message, and so does another node to the same destination.
 #[test]
 fn an_error_gives_the_rails_back() {
     for policy in [BASIC, LOCAL_DYNAMIC, DYNAMIC, HYBRID] {
@@ -110,11 +111,13 @@ fn an_error_gives_the_rails_back() {
     }
 }
 
-/// As many processes as a node can have, at once and on one rail: the control message queues have room for all.
+/// As many processes as a node can have, at once and on one rail: the control message queues have
+/// room for all.
 #[test]
 fn as_many_processes_as_there_may_be() {
     let mut config = multirail(2, 1, DYNAMIC);
-    // All ask when the adapter is free, and all but one in vain: the refusals take most of the time.
+    // All ask when the adapter is free, and all but one in vain: the refusals take most of the
+    // time.
     config.rails.as_mut().expect("it has rails").handle = 10;
     let mut bench = Bench::new(&config);
     let mut all = Vec::new();

@@ -1,5 +1,5 @@
-//! Every cell in tables 1 and 2, against a transcript of the paper. The transcript is text; empty cells are the
-//! paper's.
+//! Every cell in tables 1 and 2, against a transcript of the paper. The transcript is text; empty
+//! cells are the paper's.
 
 use elan::NodeId;
 use rails::protocol::tables::{TABLE_1, TABLE_2, Transition, late};
@@ -101,7 +101,8 @@ fn remote(from: NodeId, control: Control, request: Request, counter: i32) -> Con
     ControlMessage::Remote { from, packet }
 }
 
-/// An adapter in this status: its own request 1 goes to `PEER`; its incoming request is from `OTHER`.
+/// An adapter in this status: its own request 1 goes to `PEER`; its incoming request is from
+/// `OTHER`.
 fn nic(status: NicStatus) -> Nic {
     let mut nic = Nic::new(SELF, true);
     let ask = ControlMessage::LocalRts {
@@ -124,8 +125,8 @@ fn nic(status: NicStatus) -> Nic {
     nic
 }
 
-/// An event's message, as it usually comes to an adapter in this status: it is about the request in hand, if it can be.
-/// In the other columns the request has number 2, and had been given up.
+/// An event's message, as it usually comes to an adapter in this status: it is about the request in
+/// hand, if it can be. In the other columns the request has number 2, and had been given up.
 fn usual(event: NicEvent, status: NicStatus) -> ControlMessage {
     let out = match status {
         NicStatus::Reserved | NicStatus::ReceivingOutRts => own(1),
@@ -190,7 +191,8 @@ fn table_1_is_that_of_the_paper() {
 
 #[test]
 fn table_2_is_that_of_the_paper() {
-    // The remote request's counter, its node, and the winner: algorithm 6. The local counter is 0, the node 5.
+    // The remote request's counter, its node, and the winner: algorithm 6. The local counter is 0,
+    // the node 5.
     for (counter, from, local) in [
         (-1, OTHER, true),
         (0, PEER, true),

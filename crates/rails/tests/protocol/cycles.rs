@@ -1,5 +1,5 @@
-//! Adapters that ask each other in a circle (coll2003, figure 6), and the procedure's properties beyond coll2003's
-//! claims.
+//! Adapters that ask each other in a circle (coll2003, figure 6), and the procedure's properties
+//! beyond coll2003's claims.
 
 use crate::protocol::network::{Delays, Network, Process};
 use elan::NodeId;
@@ -22,8 +22,8 @@ fn jain(shares: &[u64]) -> f64 {
     (sum as f64).powi(2) / (shares.len() as f64 * squares as f64)
 }
 
-/// Figure 6(a): the whole network's state recurs, and no request was granted. As there are no random draws, it recurs
-/// for ever.
+/// Figure 6(a): the whole network's state recurs, and no request was granted. As there are no
+/// random draws, it recurs for ever.
 #[test]
 fn without_the_procedure_a_circle_livelocks() {
     for nodes in 2..=16 {
@@ -82,7 +82,8 @@ fn figure_6_is_as_told() {
     });
     let controls = answers.map(|(.., packet)| packet.control);
     assert_eq!(controls, [Control::Cts, Control::Cts, Control::Nack]);
-    // "NIC-i receives a CTS and rejects it", "NIC-j receives a NACK", "NIC-k receives a CTS which grants it the path".
+    // "NIC-i receives a CTS and rejects it", "NIC-j receives a NACK", "NIC-k receives a CTS which
+    // grants it the path".
     let [to_k, to_i, to_j] = answers.map(|(from, to, packet)| send(from, to, packet));
     assert_eq!(to_k.local, Some((NicAnswer::Cts, request(k))));
     assert_eq!(to_k.remote, None);
@@ -116,8 +117,9 @@ fn two_adapters_alternate() {
     }
 }
 
-/// With delays that vary, a circle in which every process always wants to send is fair. The limits are measured, with
-/// headroom: indices were 0.9993 and above, and the largest share was up to 1.08 times the smallest.
+/// With delays that vary, a circle in which every process always wants to send is fair. The limits
+/// are measured, with headroom: indices were 0.9993 and above, and the largest share was up to 1.08
+/// times the smallest.
 #[test]
 fn a_circle_is_fair() {
     for nodes in [2, 3, 4, 16] {
@@ -142,9 +144,10 @@ fn a_circle_is_fair() {
     }
 }
 
-/// The procedure's limit: it avoids livelock, not starvation. In step, with messages between the rounds, every other
-/// adapter in an even circle never gets a grant. It asks while its destination sends, and spends the priority that it
-/// has gained on refusing a request for its own, which is then refused. Odd circles are fair.
+/// The procedure's limit: it avoids livelock, not starvation. In step, with messages between the
+/// rounds, every other adapter in an even circle never gets a grant. It asks while its destination
+/// sends, and spends the priority that it has gained on refusing a request for its own, which is
+/// then refused. Odd circles are fair.
 #[test]
 fn in_step_an_even_circle_starves_every_other_adapter() {
     for nodes in 3..=16 {
@@ -164,10 +167,10 @@ fn in_step_an_even_circle_starves_every_other_adapter() {
     }
 }
 
-/// Why requests are compared by the counters that their packets carry, not by the adapter's present counter: three
-/// adapters in step, where 1 and 2 ask each other and 0 asks both in turn. The adapter that 0 has just asked has won,
-/// and has lost a point. It then yields to the other adapter, which yields to it: both abort, have equal counters
-/// again, and 0 asks the other.
+/// Why requests are compared by the counters that their packets carry, not by the adapter's present
+/// counter: three adapters in step, where 1 and 2 ask each other and 0 asks both in turn. The
+/// adapter that 0 has just asked has won, and has lost a point. It then yields to the other
+/// adapter, which yields to it: both abort, have equal counters again, and 0 asks the other.
 #[test]
 fn judging_by_the_present_counter_livelocks() {
     let run = |by_present_counter| {

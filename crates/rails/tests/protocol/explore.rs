@@ -1,8 +1,10 @@
-//! All interleavings with two and three adapters and a bounded number of requests by their processes, breadth first.
+//! All interleavings with two and three adapters and a bounded number of requests by their
+//! processes, breadth first.
 //!
-//! A process may ask whenever it has requests left, even while another request is out; give up before it is answered;
-//! and use or give back its grants. Between process and adapter, messages stay in order. Between two adapters order is
-//! an option: the protocol does not need it. A state is remembered by a 128-bit hash.
+//! A process may ask whenever it has requests left, even while another request is out; give up
+//! before it is answered; and use or give back its grants. Between process and adapter, messages
+//! stay in order. Between two adapters order is an option: the protocol does not need it. A state
+//! is remembered by a 128-bit hash.
 
 use elan::NodeId;
 use rails::protocol::tables::Transition;
@@ -56,8 +58,8 @@ struct Processes {
 struct State {
     nics: TiVec<NodeId, Nic>,
     processes: TiVec<NodeId, Processes>,
-    /// The items under way from a node to another: sorted by these, and then in sending order. If the wires keep no
-    /// order, simply sorted.
+    /// The items under way from a node to another: sorted by these, and then in sending order. If
+    /// the wires keep no order, simply sorted.
     wires: Vec<(NodeId, NodeId, Item)>,
 }
 
@@ -315,7 +317,8 @@ impl State {
     }
 }
 
-/// A 128-bit hash: a multiplication a word, by an odd constant, and the upper half folded on the lower.
+/// A 128-bit hash: a multiplication a word, by an odd constant, and the upper half folded on the
+/// lower.
 struct Fingerprint(u128);
 
 impl Fingerprint {
@@ -410,7 +413,8 @@ fn network(requests: &'static [usize], ordered: bool, give_up: bool) -> Network 
     }
 }
 
-/// Explores networks that must be free of errors, and finds in use every table cell that is not an assertion.
+/// Explores networks that must be free of errors, and finds in use every table cell that is not an
+/// assertion.
 fn all_is_right(networks: &[Network]) {
     let (mut places, mut met) = (BTreeSet::new(), [false; 2]);
     for network in networks {
@@ -474,7 +478,8 @@ fn wrong_machines_are_found() {
             .filter(|_| message.event() != NicEvent::RemoteCts);
         Replies { remote, ..replies }
     }
-    /// Leaves a CTS in "Receiving & `Out_RTS`" unanswered, as the empty cell in table 1 might be read.
+    /// Leaves a CTS in "Receiving & `Out_RTS`" unanswered, as the empty cell in table 1 might be
+    /// read.
     fn literal(nic: &mut Nic, message: ControlMessage) -> Replies {
         let (event, status) = (message.event(), nic.status());
         if (event, status) == (NicEvent::RemoteCts, NicStatus::ReceivingOutRts) {
@@ -482,7 +487,8 @@ fn wrong_machines_are_found() {
         }
         nic.handle(message)
     }
-    // If processes are patient, `literal` needs three adapters: two that ask each other in order never reach this cell.
+    // If processes are patient, `literal` needs three adapters: two that ask each other in order
+    // never reach this cell.
     let (unknown, alone) = (
         "a grant that its requester does not know",
         "it sends to who does not receive",

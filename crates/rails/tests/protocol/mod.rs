@@ -1,6 +1,6 @@
-//! The reservation protocol for dynamic rail allocation (coll2003 s4.2): every cell in its tables, all interleavings in
-//! small networks, figure 6's livelock with and without the procedure, and random networks in which every request must
-//! be granted.
+//! The reservation protocol for dynamic rail allocation (coll2003 s4.2): every cell in its tables,
+//! all interleavings in small networks, figure 6's livelock with and without the procedure, and
+//! random networks in which every request must be granted.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|

@@ -1,5 +1,6 @@
-//! A network of adapters and processes with delays: one rail, one process a list of requests, which it makes one after
-//! another and repeats until granted (coll2003, algorithm 4 with one rail). Time is in ticks.
+//! A network of adapters and processes with delays: one rail, one process a list of requests, which
+//! it makes one after another and repeats until granted (coll2003, algorithm 4 with one rail). Time
+//! is in ticks.
 
 use elan::NodeId;
 use kernel::random::Stream;
@@ -101,7 +102,8 @@ pub struct Network {
     pub grants: Vec<usize>,
     /// How many messages are being sent.
     pub transfers: usize,
-    /// Whether an adapter judges its request by its present counter, not by the counter that the RTS carries.
+    /// Whether an adapter judges its request by its present counter, not by the counter that the
+    /// RTS carries.
     pub by_present_counter: bool,
     /// The longest time that processes waited and no message was being sent, until one was granted.
     pub longest_quiet: u64,
@@ -272,8 +274,8 @@ impl Network {
         self.due.insert((self.now + delay, self.sequence), due);
     }
 
-    /// Everything that decides the next step, without random draws: adapters and due events. Requests are distinguished
-    /// by their process, as each process has one at a time.
+    /// Everything that decides the next step, without random draws: adapters and due events.
+    /// Requests are distinguished by their process, as each process has one at a time.
     pub fn state(&self) -> Vec<String> {
         let name = |request: Request| Request {
             number: self.owners[request.number as usize] as u64,

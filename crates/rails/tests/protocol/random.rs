@@ -1,18 +1,21 @@
-//! Random networks: 2 to 16 adapters, one to three processes each, that want one to four messages each to random nodes;
-//! random delays, messages with random length, packets in order or not. Every request must be granted, and in time.
+//! Random networks: 2 to 16 adapters, one to three processes each, that want one to four messages
+//! each to random nodes; random delays, messages with random length, packets in order or not. Every
+//! request must be granted, and in time.
 //!
-//! The bounds: let R be the request count. While a process waits and no message is under way, some request is granted
-//! within [`QUIET`] round trips; this is measured, with headroom. The rest follows. Each such time ends with a grant,
-//! and each request is granted once, so all messages have been sent after R (`QUIET` round trips + one message). No
-//! request waits longer; an attempt takes two local delays at least, which bounds the number of attempts.
+//! The bounds: let R be the request count. While a process waits and no message is under way, some
+//! request is granted within [`QUIET`] round trips; this is measured, with headroom. The rest
+//! follows. Each such time ends with a grant, and each request is granted once, so all messages
+//! have been sent after R (`QUIET` round trips + one message). No request waits longer; an attempt
+//! takes two local delays at least, which bounds the number of attempts.
 
 use crate::protocol::network::{Delays, Network, Process};
 use elan::NodeId;
 use kernel::random::Stream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Round trips until a request is granted. Measured: 2.22 at most in the networks with seeds 0 to 9,999, 2.85 up to
-/// 159,999. The maximum grows with the number of networks tried; this bound has headroom, and is no proof.
+/// Round trips until a request is granted. Measured: 2.22 at most in the networks with seeds 0 to
+/// 9,999, 2.85 up to 159,999. The maximum grows with the number of networks tried; this bound has
+/// headroom, and is no proof.
 const QUIET: u64 = 4;
 
 fn variable(name: &str) -> Option<u64> {
@@ -125,13 +128,14 @@ fn every_request_is_granted() {
         }
     }
     println!(
-        "{count} networks: somebody is granted within {quiet:.2} round trips, every request within {attempts} attempts, \
+        "{count} networks: somebody is granted within {quiet:.2} round trips, every request within \
+        {attempts} attempts, \
          all in {time:.2} of the bound"
     );
 }
 
-/// In step, and every process always wants to send: there is no randomness, and a network that livelocks does so for
-/// ever.
+/// In step, and every process always wants to send: there is no randomness, and a network that
+/// livelocks does so for ever.
 #[test]
 fn in_step_somebody_is_granted() {
     for seed in 0..300 {

@@ -6,27 +6,29 @@ use crate::thread;
 use link::{FileAccess, LinkError, NEVER, Order, Patience, RankWait, Report};
 use std::sync::atomic::Ordering;
 
-/// How often MPI may look in a call that blocks, without having done anything else, before it counts as waiting: it
-/// looks before it knows whether there is anything to wait for.
+/// How often MPI may look in a call that blocks, without having done anything else, before it
+/// counts as waiting: it looks before it knows whether there is anything to wait for.
 const GLANCES: u32 = 2;
 
-/// [`GLANCES`] for calls in one-sided communication, and how often MPI then looks on, in steps: MPICH looks there once
-/// for each message from the rank to itself, which is invisible outside MPICH.
+/// [`GLANCES`] for calls in one-sided communication, and how often MPI then looks on, in steps:
+/// MPICH looks there once for each message from the rank to itself, which is invisible outside
+/// MPICH.
 const ONE_SIDED_GLANCES: u32 = 32;
 const ONE_SIDED_STEPS: u32 = 4096;
 
-/// How many further looks a request without an order allows. MPICH passes messages from a rank to itself through its
-/// own memory, one piece at each look, which the provider does not see. More looks cost only real time. Where they are
-/// too few, the rank looks again when no other event is possible ([`FIRST_LAST_LOOKS`]).
+/// How many further looks a request without an order allows. MPICH passes messages from a rank to
+/// itself through its own memory, one piece at each look, which the provider does not see. More
+/// looks cost only real time. Where they are too few, the rank looks again when no other event is
+/// possible ([`FIRST_LAST_LOOKS`]).
 const LOOKS_OF_A_REQUEST: u32 = 4;
 
-/// How often MPI may look when the simulator has no more possible events: at first, and at most. The number doubles
-/// each time that the simulator lets the rank continue.
+/// How often MPI may look when the simulator has no more possible events: at first, and at most.
+/// The number doubles each time that the simulator lets the rank continue.
 const FIRST_LAST_LOOKS: u32 = 64;
 const MOST_LAST_LOOKS: u32 = 131_072;
 
-/// How often a rank may look in all before time advances, in any calls: programs that wait for others' puts into their
-/// memory call functions that have no work.
+/// How often a rank may look in all before time advances, in any calls: programs that wait for
+/// others' puts into their memory call functions that have no work.
 const IDLE: u32 = 1024;
 
 /// The longest time step, in picoseconds, in a call that gives up after a time (seconds as a rule).
@@ -40,7 +42,8 @@ impl Session {
         self.last_looks.store(0, Ordering::Relaxed);
     }
 
-    /// A call has made this many requests without an order: their messages do not reach the network.
+    /// A call has made this many requests without an order: their messages do not reach the
+    /// network.
     pub fn requested_without_order(&self, requests: u32) {
         let looks = requests.saturating_mul(LOOKS_OF_A_REQUEST);
         let spare = self.spare_looks.load(Ordering::Relaxed);
@@ -68,9 +71,9 @@ impl Session {
         state.link.order(self.now(), id, order, payload);
     }
 
-    /// Waits in simulated time. The progress engine has then got all reports up to the new present; those that come in
-    /// a sleep stay with the simulator. Returns whether the rank's own operation has ended or a message has come;
-    /// others' reads and writes in its memory do not count.
+    /// Waits in simulated time. The progress engine has then got all reports up to the new present;
+    /// those that come in a sleep stay with the simulator. Returns whether the rank's own operation
+    /// has ended or a message has come; others' reads and writes in its memory do not count.
     pub fn wait(&self, state: &mut SessionState, wait: RankWait) -> bool {
         let (mut still, mut ended) = (false, false);
         self.at_work.store(false, Ordering::Relaxed);
@@ -106,8 +109,8 @@ impl Session {
         }
     }
 
-    /// Waits, outside the simulation, until this many ranks wait at a meeting with this name. All continue at the
-    /// moment at which the last one has come.
+    /// Waits, outside the simulation, until this many ranks wait at a meeting with this name. All
+    /// continue at the moment at which the last one has come.
     pub fn meet(&self, which: u64, ranks: u32) {
         if HOLDS.get() {
             return;
@@ -116,10 +119,10 @@ impl Session {
         self.wait(&mut self.lock(), RankWait::Meeting { which, ranks });
     }
 
-    /// The program, or MPI for it, has looked without success. In a blocking call, once MPI has looked a few times,
-    /// time advances to the next report; else by a growing step. After a sleep, the first look finds the messages that
-    /// have come by now: some calls look only once, and a program that waits by them and sleeps between them would
-    /// never receive a message.
+    /// The program, or MPI for it, has looked without success. In a blocking call, once MPI has
+    /// looked a few times, time advances to the next report; else by a growing step. After a sleep,
+    /// the first look finds the messages that have come by now: some calls look only once, and a
+    /// program that waits by them and sleeps between them would never receive a message.
     pub fn look(&self, state: &mut SessionState) {
         thread::acted();
         self.looks_in_all.fetch_add(1, Ordering::Relaxed);
@@ -159,7 +162,8 @@ impl Session {
                     ..Patience::until(NEVER)
                 };
                 if !self.wait(state, RankWait::Report(patience)) {
-                    // The simulator lets all ranks go on before it reports that they wait for each other for ever.
+                    // The simulator lets all ranks go on before it reports that they wait for each
+                    // other for ever.
                     let more = (2 * last_looks).clamp(FIRST_LAST_LOOKS, MOST_LAST_LOOKS);
                     self.last_looks.store(more, Ordering::Relaxed);
                     self.looks.store(0, Ordering::Relaxed);
@@ -170,7 +174,8 @@ impl Session {
         self.step(state);
     }
 
-    /// The program reads the clock, which shows no time before the simulated processor is done with the calls so far.
+    /// The program reads the clock, which shows no time before the simulated processor is done with
+    /// the calls so far.
     pub fn settle(&self) {
         if self.at_work.load(Ordering::Relaxed)
             && !LEFT.load(Ordering::Relaxed)
@@ -227,7 +232,8 @@ impl Session {
         let _ = self.tick.compare_exchange(tick, longer, new, old);
     }
 
-    /// Sleeps until a moment. A signal's handler that interrupts the provider's work does not sleep.
+    /// Sleeps until a moment. A signal's handler that interrupts the provider's work does not
+    /// sleep.
     pub fn sleep_until(&self, until: u64) {
         if HOLDS.get() {
             return;
@@ -241,8 +247,9 @@ impl Session {
         }
     }
 
-    /// Waits until the machine's file system has carried out an operation. Returns whether that took simulated time:
-    /// not where the thread is at work for the simulator, and not after the rank has left the simulation.
+    /// Waits until the machine's file system has carried out an operation. Returns whether that
+    /// took simulated time: not where the thread is at work for the simulator, and not after the
+    /// rank has left the simulation.
     pub fn access(&self, access: FileAccess) -> bool {
         if HOLDS.get() || LEFT.load(Ordering::Relaxed) {
             return false;
@@ -252,8 +259,8 @@ impl Session {
         true
     }
 
-    /// The program waits for another process, which may need time: time advances by a step that grows. Returns whether
-    /// it has.
+    /// The program waits for another process, which may need time: time advances by a step that
+    /// grows. Returns whether it has.
     pub fn step_outside(&self) -> bool {
         if HOLDS.get() || LEFT.load(Ordering::Relaxed) {
             return false;
@@ -269,8 +276,8 @@ impl Session {
         true
     }
 
-    /// Lets time advance to a moment, since the program seems to wait for it; for signal handlers. Returns whether it
-    /// has.
+    /// Lets time advance to a moment, since the program seems to wait for it; for signal handlers.
+    /// Returns whether it has.
     pub fn guess_until(&self, until: u64) -> bool {
         let Some(mut state) = self.try_lock().filter(|_| !LEFT.load(Ordering::Relaxed)) else {
             return false;
@@ -314,8 +321,8 @@ impl Session {
         state.link.finish(self.now());
     }
 
-    /// The rank leaves the simulation, unless a thread holds the lock: then the rank waits for something, and never
-    /// will.
+    /// The rank leaves the simulation, unless a thread holds the lock: then the rank waits for
+    /// something, and never will.
     pub fn leave_if_free(&self) {
         if let Some(mut state) = self.try_lock() {
             self.report_computed(&mut state);

@@ -1,4 +1,5 @@
-//! Sends millions of messages through a network that fails, and checks each; see [`swarm::endurance`].
+//! Sends millions of messages through a network that fails, and checks each; see
+//! [`swarm::endurance`].
 
 use cpu_time::ThreadTime;
 use std::process::ExitCode;
@@ -16,8 +17,8 @@ endurance: many messages through a network with bit errors and failing cables, e
 
   --threads N    runs at a time (default: as many as the computer has processors)";
 
-/// Bit error rates, each with a cable's mean time between failures and mean repair time, in us: the more bits flip, the
-/// longer the run.
+/// Bit error rates, each with a cable's mean time between failures and mean repair time, in us: the
+/// more bits flip, the longer the run.
 const RATES: [(f64, u64, u64); 6] = [
     (1e-9, 50_000, 200),
     (1e-8, 50_000, 200),
@@ -35,7 +36,8 @@ fn main() -> ExitCode {
     };
     let courses = courses(messages);
     println!(
-        "| bit error rate | failing cables | messages | packets | failures | damaged | sent again | refused: damaged | refused: no way | \
+        "| bit error rate | failing cables | messages | packets | failures | damaged | sent again \
+        | refused: damaged | refused: no way | \
          timed out | known repetitions | simulated s | CPU s |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");

@@ -327,7 +327,8 @@ impl Stage {
             if occurred != (missing, 0) {
                 let (fewer, more) = occurred;
                 return Err(format!(
-                    "node {node} was notified {fewer} times less and {more} times more often than was put"
+                    "node {node} was notified {fewer} times less and {more} times more often than \
+                    was put"
                 ));
             }
             for Sender {

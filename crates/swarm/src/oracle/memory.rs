@@ -1,4 +1,5 @@
-//! The permitted contents of the processes' memory: boards, words that others add to, queues and events.
+//! The permitted contents of the processes' memory: boards, words that others add to, queues and
+//! events.
 
 use super::{Oracle, State};
 use crate::bytes::bytes;
@@ -209,7 +210,8 @@ impl Oracle<'_> {
             for message in &received {
                 let Some(place) = sent.iter().position(|(_, other, _)| other == *message) else {
                     return Err(format!(
-                        "process {process} took a message from its queue twice, or one that nobody sent: {message:?}"
+                        "process {process} took a message from its queue twice, or one that nobody \
+                        sent: {message:?}"
                     ));
                 };
                 let (sender, ..) = sent[place];
@@ -229,14 +231,16 @@ impl Oracle<'_> {
             let here = received.len() + left.queued;
             if here < done || here > many {
                 return Err(format!(
-                    "{done} of {many} messages were put into the queue of process {process} with success, and {here} are there"
+                    "{done} of {many} messages were put into the queue of process {process} with \
+                    success, and {here} are there"
                 ));
             }
         }
         Ok(())
     }
 
-    /// The processes with an event that a phase's operation sets, and the event's missing and surplus occurrences.
+    /// The processes with an event that a phase's operation sets, and the event's missing and
+    /// surplus occurrences.
     fn notified(
         &self,
         phase: usize,
@@ -269,7 +273,8 @@ impl Oracle<'_> {
                 let half = missing == 0 && state == State::Failed && all;
                 if extra > 0 || late || half {
                     return Err(format!(
-                        "the event of operation {} at process {owner} lacks {missing} occurrences, and has {extra} too many: the operation is {state:?}",
+                        "the event of operation {} at process {owner} lacks {missing} occurrences, \
+                        and has {extra} too many: the operation is {state:?}",
                         step.op
                     ));
                 }

@@ -42,8 +42,8 @@ enum PendingOperation {
 }
 
 impl PendingOperation {
-    /// The order of waits: first operations without another process; then its own queue, since others may wait for its
-    /// slots.
+    /// The order of waits: first operations without another process; then its own queue, since
+    /// others may wait for its slots.
     fn rank(&self) -> u32 {
         match self {
             PendingOperation::Put(..)
@@ -373,7 +373,8 @@ impl Player {
         }
     }
 
-    /// A put has failed: reads the range once all bytes that its packets have brought are in memory.
+    /// A put has failed: reads the range once all bytes that its packets have brought are in
+    /// memory.
     async fn failed_put(&self, stage: &Stage, why: String, to: Range) -> Observation {
         self.pe.node().sleep(Time::from_us(50)).await;
         Observation::Failed(why, stage.seen(to))

@@ -1,7 +1,9 @@
-//! Messages that get their rails when they arrive, and wait with these rails for the messages before them (coll2003 s5.2).
+//! Messages that get their rails when they arrive, and wait with these rails for the messages
+//! before them (coll2003 s5.2).
 //!
-//! A program sends one message at a time. On a machine whose policy picks rails in advance ([`rails::Generator`]) a second
-//! simulated process runs beside it: it draws each message at its arrival, and keeps the rails that were picked for it.
+//! A program sends one message at a time. On a machine whose policy picks rails in advance
+//! ([`rails::Generator`]) a second simulated process runs beside it: it draws each message at its
+//! arrival, and keeps the rails that were picked for it.
 
 use super::Program;
 use crate::source::Message;
@@ -44,7 +46,8 @@ impl MessageBacklog {
         MessageBacklog { waiting }
     }
 
-    /// The program's next message and its rails, when it has arrived; without rails if all were busy then.
+    /// The program's next message and its rails, when it has arrived; without rails if all were
+    /// busy then.
     pub async fn next(&self, program: &Program) -> (Message, Vec<Rail>) {
         loop {
             let rails = self.waiting.rails.borrow_mut().pop_front();

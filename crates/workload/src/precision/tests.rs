@@ -72,10 +72,11 @@ fn what_scatters_too_much_takes_the_longest_window() {
     assert_eq!((doublings, batches.len()), (5, 10));
 }
 
-/// The mean's scatter falls with the square root of the window. Half an interval over n batches with standard deviation
-/// s is t s / sqrt(n), with t = 2.26 for 10 batches and 2.78 for 5 pairs. A window with 1,000 steps that scatter by 0.9
-/// has means that scatter by 0.9 / sqrt(1000) = 0.0285, for any batch count: half intervals of 0.064 and 0.079. So
-/// 0.04, half of the latter, takes two doublings for the median seed, 0.02 four and 0.01 six.
+/// The mean's scatter falls with the square root of the window. Half an interval over n batches
+/// with standard deviation s is t s / sqrt(n), with t = 2.26 for 10 batches and 2.78 for 5 pairs. A
+/// window with 1,000 steps that scatter by 0.9 has means that scatter by 0.9 / sqrt(1000) = 0.0285,
+/// for any batch count: half intervals of 0.064 and 0.079. So 0.04, half of the latter, takes two
+/// doublings for the median seed, 0.02 four and 0.01 six.
 #[test]
 fn the_window_is_as_long_as_theory_says() {
     for (enough, expected) in [(0.04, 2), (0.02, 4), (0.01, 6)] {
@@ -83,8 +84,8 @@ fn the_window_is_as_long_as_theory_says() {
         let mut found: Vec<_> = (0..101).map(doublings).collect();
         found.sort_unstable();
         assert_eq!(found[50], expected, "{enough}: {found:?}");
-        // The scatter over 5 pairs has quantiles of 0.35 and 1.54 times its mean at 1% and 99%: a doubling to either
-        // side, and another one for the looks before.
+        // The scatter over 5 pairs has quantiles of 0.35 and 1.54 times its mean at 1% and 99%: a
+        // doubling to either side, and another one for the looks before.
         assert!(
             found[0] + 3 >= expected && found[100] <= expected + 2,
             "{found:?}"
@@ -92,8 +93,8 @@ fn the_window_is_as_long_as_theory_says() {
     }
 }
 
-/// A run's final mean is as close to the true one as its precision demands, in at least nine of ten runs: a little
-/// fewer than 95%, since a run that looks several times may end by chance.
+/// A run's final mean is as close to the true one as its precision demands, in at least nine of ten
+/// runs: a little fewer than 95%, since a run that looks several times may end by chance.
 #[test]
 fn the_interval_holds_what_it_says() {
     let close = |seed| {

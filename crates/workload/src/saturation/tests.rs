@@ -2,8 +2,8 @@ use super::{Search, bisect};
 use std::convert::Infallible;
 use units::Rate;
 
-/// Searches a network that saturates above a load, from 1 to 100 MB/s: the result, the records (the load itself) and the
-/// loads that were tried.
+/// Searches a network that saturates above a load, from 1 to 100 MB/s: the result, the records (the
+/// load itself) and the loads that were tried.
 fn search(limit: f64, resolution: f64) -> (f64, f64, Vec<f64>) {
     let mb = Rate::from_mb_per_second;
     let mut tried = Vec::new();

@@ -1,22 +1,26 @@
 //! # Broadcasts: packets to all nodes in a range
 //!
-//! One packet reaches the contexts with one number on a contiguous node range, with the same addresses in each
-//! (petrini2001; public Elan3 headers). The range may contain the sender's own node. The fabric copies the packet and
-//! combines the answers ([`fabric`]); this module is the adapters' part. There are two kinds.
+//! One packet reaches the contexts with one number on a contiguous node range, with the same
+//! addresses in each (petrini2001; public Elan3 headers). The range may contain the sender's own
+//! node. The fabric copies the packet and combines the answers ([`fabric`]); this module is the
+//! adapters' part. There are two kinds.
 //!
-//! **Messages** ([`crate::Thread::broadcast`]): the *network conditional*. Each destination examines the transactions
-//! as it does with any message ([`crate::adapter::thread_packets`]), answers, and does not execute them yet. If all
-//! have answered *accepted*, the sender's end-of-packet token commits: each destination executes the transactions as
-//! the token reaches it. Any other answer aborts: no destination changes. A node that has accepted executes the
-//! transactions even if the condition no longer holds by then; if the memory is gone, the node's process gets a trap.
+//! **Messages** ([`crate::Thread::broadcast`]): the *network conditional*. Each destination
+//! examines the transactions as it does with any message ([`crate::adapter::thread_packets`]),
+//! answers, and does not execute them yet. If all have answered *accepted*, the sender's
+//! end-of-packet token commits: each destination executes the transactions as the token reaches it.
+//! Any other answer aborts: no destination changes. A node that has accepted executes the
+//! transactions even if the condition no longer holds by then; if the memory is gone, the node's
+//! process gets a trap.
 //!
-//! **DMAs** ([`crate::Dma::broadcast`]): each destination stores the payload as it arrives, and answers as always. If
-//! one destination has discarded the packet, all get it again; a destination that has stored the payload stores it once
-//! more, without a change. The notification must not happen twice. So it waits for the end of the packet that carries
-//! it: each destination's event occurs once that packet has ended well and all payload is stored there.
+//! **DMAs** ([`crate::Dma::broadcast`]): each destination stores the payload as it arrives, and
+//! answers as always. If one destination has discarded the packet, all get it again; a destination
+//! that has stored the payload stores it once more, without a change. The notification must not
+//! happen twice. So it waits for the end of the packet that carries it: each destination's event
+//! occurs once that packet has ended well and all payload is stored there.
 //!
-//! The time is that of other packets: `turnaround` to the answer, and `input` and `event` from the later of payload and
-//! token to the event.
+//! The time is that of other packets: `turnaround` to the answer, and `input` and `event` from the
+//! later of payload and token to the event.
 
 use super::Inputter;
 use crate::Place;
@@ -141,7 +145,8 @@ impl Inputter {
                 Ack::TestFailed
             }
             Err(fault) => {
-                // The first of several faults is reported; a fault counts more than a test that failed.
+                // The first of several faults is reported; a fault counts more than a test that
+                // failed.
                 if !matches!(sent.result, Some(Err(_))) {
                     sent.result = Some(Err(fault.into()));
                 }
@@ -199,8 +204,9 @@ impl Wires<'_> {
     }
 }
 
-/// Lets a broadcast DMA's event occur at one destination, if the packet has ended well and all payload is stored there.
-/// Where network parts fail, all packets must have succeeded: see [`crate::adapter::recovery`].
+/// Lets a broadcast DMA's event occur at one destination, if the packet has ended well and all
+/// payload is stored there. Where network parts fail, all packets must have succeeded: see
+/// [`crate::adapter::recovery`].
 fn land(wires: &mut Wires, id: DmaId, node: Place) {
     let progress = wires.flight.dma_mut(id);
     let (dma, capability) = (progress.dma, progress.capability);

@@ -47,7 +47,8 @@ impl Inputter {
         wires.answer(packet, ack);
     }
 
-    /// Examines transactions, and executes them if their conditions hold; `None` if a queue that they need is full.
+    /// Examines transactions, and executes them if their conditions hold; `None` if a queue that
+    /// they need is full.
     pub fn take(
         &mut self,
         wires: &mut Wires,
@@ -106,7 +107,8 @@ impl Inputter {
         })
     }
 
-    /// Checks that a process's memory has all that some transactions need; returns whether their conditions hold.
+    /// Checks that a process's memory has all that some transactions need; returns whether their
+    /// conditions hold.
     pub(super) fn examine(
         &self,
         wires: &Wires,
@@ -147,7 +149,8 @@ impl Inputter {
         Ok(holds)
     }
 
-    /// Executes transactions that have been examined; returns the word that the last storing transaction has found.
+    /// Executes transactions that have been examined; returns the word that the last storing
+    /// transaction has found.
     pub(super) fn execute(
         &mut self,
         wires: &mut Wires,

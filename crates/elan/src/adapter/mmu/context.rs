@@ -1,14 +1,17 @@
-//! Contexts: an adapter's record of each process that uses it, and of the processes that may address each other.
+//! Contexts: an adapter's record of each process that uses it, and of the processes that may
+//! address each other.
 //!
-//! A process *attaches* to its adapter and gets a context: its own address space, events and queues. Processes that
-//! were given the same [`Capability`] may address each other; to all others a context is closed, even if its ranges
-//! permit access. So the hardware protects process groups from each other (petrini2003 s3.1). In the machine the
-//! sender's route table knows only the processes with its own capability, and each transaction carries the
-//! destination's context number (petrini2003 s2.2.1). In the model the destination's adapter compares capabilities.
+//! A process *attaches* to its adapter and gets a context: its own address space, events and
+//! queues. Processes that were given the same [`Capability`] may address each other; to all others
+//! a context is closed, even if its ranges permit access. So the hardware protects process groups
+//! from each other (petrini2003 s3.1). In the machine the sender's route table knows only the
+//! processes with its own capability, and each transaction carries the destination's context number
+//! (petrini2003 s2.2.1). In the model the destination's adapter compares capabilities.
 //!
 //! On a machine with several rails a process may also have contexts at its node's other adapters
-//! ([`crate::Node::beside`]). All these contexts reach the process's main memory, at the addresses and with the
-//! permissions of the first context. An adapter's memory is reached through that adapter only.
+//! ([`crate::Node::beside`]). All these contexts reach the process's main memory, at the addresses
+//! and with the permissions of the first context. An adapter's memory is reached through that
+//! adapter only.
 
 use super::AddressSpace;
 use crate::Place;
@@ -25,7 +28,8 @@ pub const MOST_CONTEXTS: u32 = 4096;
 /// An adapter has no context left, or no context with a number that is free on other nodes as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
-    "no context is left on the adapter of node {node}, which has {} for processes: start fewer processes or jobs on it \
+    "no context is left on the adapter of node {node}, which has {} for processes: start fewer \
+    processes or jobs on it \
      at a time, or detach those that have ended",
     MOST_CONTEXTS - 1
 )]
@@ -37,8 +41,8 @@ pub struct ContextError {
 /// An adapter's record of a process.
 pub(crate) struct Context {
     pub capability: Capability,
-    /// For a process's further context, on another rail: any address in its first context, which holds the main memory
-    /// that it reaches.
+    /// For a process's further context, on another rail: any address in its first context, which
+    /// holds the main memory that it reaches.
     pub home: Option<Address>,
     pub space: AddressSpace,
     /// Its events, by address.
@@ -52,13 +56,15 @@ pub(crate) struct Context {
     pub traps: VecDeque<DmaError>,
 }
 
-/// The processes that wait for a store to a byte of a range. Thousands may wait, each for its own range.
+/// The processes that wait for a store to a byte of a range. Thousands may wait, each for its own
+/// range.
 #[derive(Default)]
 pub(crate) struct StoreWaiters {
     /// The ranges, by their first bytes and by arrival.
     ranges: BTreeMap<(ElanAddr, u64), (Bytes, Signal)>,
     came: u64,
-    /// The longest range that there has been: no range that begins farther before a byte has this byte.
+    /// The longest range that there has been: no range that begins farther before a byte has this
+    /// byte.
     longest: Bytes,
 }
 

@@ -1,4 +1,5 @@
-//! All processes' memory, as adapters and hosts reach it: the process's MMU translates every access.
+//! All processes' memory, as adapters and hosts reach it: the process's MMU translates every
+//! access.
 
 use super::context::{Context, ContextError, MOST_CONTEXTS};
 use super::{Range, pages};
@@ -52,8 +53,9 @@ impl Memory {
         }
     }
 
-    /// Makes a context for a process on each given node, all different, with the lowest number that is free on all of
-    /// them. Context 0 belongs to the open processes; it is made when it is first used.
+    /// Makes a context for a process on each given node, all different, with the lowest number that
+    /// is free on all of them. Context 0 belongs to the open processes; it is made when it is first
+    /// used.
     pub fn attach(
         &mut self,
         nodes: &[Place],
@@ -111,8 +113,8 @@ impl Memory {
         }
     }
 
-    /// The context with the ranges that decide about an access to a process's memory, and whether this context is at
-    /// another adapter.
+    /// The context with the ranges that decide about an access to a process's memory, and whether
+    /// this context is at another adapter.
     #[inline]
     fn reach(&self, at: Address, capability: Capability) -> Result<(&Context, bool), Reason> {
         let context = self.context(at, capability)?;
@@ -122,7 +124,8 @@ impl Memory {
         }
     }
 
-    /// Lets the context at an adapter reach the main memory of the same process's context at another adapter.
+    /// Lets the context at an adapter reach the main memory of the same process's context at
+    /// another adapter.
     pub fn settle(&mut self, at: Address, home: Address, capability: Capability) {
         let context = self.context_mut(at, capability);
         context.expect("it is attached").home = Some(home);
@@ -433,7 +436,8 @@ impl Memory {
     }
 }
 
-/// Whether an adapter reaches a range. The range may belong to the process's context at another adapter (`far`).
+/// Whether an adapter reaches a range. The range may belong to the process's context at another
+/// adapter (`far`).
 #[inline]
 fn in_reach(placement: Placement, far: bool) -> Result<Placement, Reason> {
     if far && placement == Placement::Adapter {

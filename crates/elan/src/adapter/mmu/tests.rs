@@ -80,8 +80,8 @@ fn expected(naive: &Naive, at: u64, length: u64, access: Access) -> Result<(), R
     held.then_some(()).ok_or(Reason::Forbidden)
 }
 
-/// The lowest page from an address on at which a range of so many bytes has a free page before the next range and
-/// behind the last.
+/// The lowest page from an address on at which a range of so many bytes has a free page before the
+/// next range and behind the last.
 fn lowest(mmu: &AddressSpace, from: u64, bytes: u64) -> u64 {
     let free = |start: &u64| {
         let apart = |range: &Range| {

@@ -64,7 +64,8 @@ impl World {
         }
     }
 
-    /// The sources notice a part's change of state after some time; the network does not notice hosts.
+    /// The sources notice a part's change of state after some time; the network does not notice
+    /// hosts.
     fn learn_of(&mut self, part: &FaultyPart) {
         if !matches!(part, FaultyPart::Node(_)) {
             let detect = self.config.faults.as_ref().map(|faults| faults.detect);

@@ -1,4 +1,5 @@
-//! The router. It passes network events and timed events to adapters, and lets rails fail and return.
+//! The router. It passes network events and timed events to adapters, and lets rails fail and
+//! return.
 
 use super::World;
 use crate::adapter::bus::Direction;

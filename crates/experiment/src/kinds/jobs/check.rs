@@ -13,7 +13,8 @@ const MOST_PROCESSES: u32 = 256;
 /// A search's finest resolution: fourteen trials or so.
 const FINEST: f64 = 0.0001;
 
-/// Longest mean time between a node's messages. Rare gaps in an exponential distribution are 40 times as long.
+/// Longest mean time between a node's messages. Rare gaps in an exponential distribution are 40
+/// times as long.
 const LONGEST_GAP: Time = Time::from_secs(3600);
 
 /// Checks a series' jobs, and their names.
@@ -39,7 +40,8 @@ pub(super) fn failure(failure: Option<RailFailure>, series: &str, check: &mut Ch
     }
 }
 
-/// Reports a section with results that depend on the window length, beside a precision that decides this length.
+/// Reports a section with results that depend on the window length, beside a precision that decides
+/// this length.
 pub(super) fn fixed_window(key: &str, given: bool, series: &str, check: &mut Check<'_>) {
     if given {
         let found = check.problem(

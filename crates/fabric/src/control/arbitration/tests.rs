@@ -21,8 +21,9 @@ fn header(input: u32, injected: Cycle, high: bool) -> PendingHeader {
 /// The rule that all ages are equal.
 const EQUAL: Ages = Ages { step: 1, full: 0 };
 
-/// The essay, step by step: the headers with the highest priority; among these the oldest; then the headers that have been as
-/// old at the switch for the longest time; then the first header on a walk around the inputs.
+/// The essay, step by step: the headers with the highest priority; among these the oldest; then the
+/// headers that have been as old at the switch for the longest time; then the first header on a
+/// walk around the inputs.
 fn brute_force(
     waiting: &[PendingHeader],
     first: u32,
@@ -66,7 +67,8 @@ fn wins(waiting: &[PendingHeader], rotation: u32, ages: Option<Ages>, now: Cycle
     winner(headers, rotation, 12, ages, now).expect("somebody waits")
 }
 
-/// Headers at different inputs in any order, injected and arrived in few cycles, so that many are equal.
+/// Headers at different inputs in any order, injected and arrived in few cycles, so that many are
+/// equal.
 fn waiting() -> impl Strategy<Value = Vec<PendingHeader>> {
     let times = (0_u64..50, 0_u64..50, any::<bool>());
     prop::collection::btree_map(0_u32..12, times, 1..8)
@@ -95,7 +97,8 @@ proptest! {
         prop_assert_eq!(header.input, brute_force(&waiting, first, 12, ages, now));
     }
 
-    /// The greatest age fits into its bits; it is reached at the cap, or as long before as the steps are not whole cycles.
+    /// The greatest age fits into its bits; it is reached at the cap, or as long before as the
+    /// steps are not whole cycles.
     #[test]
     fn ages_fit_into_their_bits(bits in 1_u32..=32, cap in 0_u64..1_000_000) {
         let Ages { step, full } = Ages::new(bits, cap);
@@ -105,8 +108,8 @@ proptest! {
         prop_assert!(full / step == most || step == 1);
     }
 
-    /// For every start the output is the first one with the most free channels, and as the start moves each such output is
-    /// taken.
+    /// For every start the output is the first one with the most free channels, and as the start
+    /// moves each such output is taken.
     #[test]
     fn the_least_loaded_link_is_taken(free in prop::collection::vec(prop_oneof![0_u32..4, any::<u32>()], 1..9)) {
         let outputs: Vec<LinkId> = (100..100 + free.len()).map(LinkId::from).collect();
@@ -166,7 +169,8 @@ fn rotation_is_fair() {
     assert!(served.chunks(3).all(|round| round == [0, 4, 9]));
 }
 
-/// With 4 bits and a cap of 150, the age grows after each 10 cycles and is full, 15, after 150 cycles.
+/// With 4 bits and a cap of 150, the age grows after each 10 cycles and is full, 15, after 150
+/// cycles.
 #[test]
 fn of_equal_ages_the_first_wins() {
     let from_afar = PendingHeader {
@@ -195,7 +199,8 @@ fn of_equal_ages_the_first_wins() {
     );
 }
 
-/// Packets that are less than a step apart differ in age only now and then; then the older one wins.
+/// Packets that are less than a step apart differ in age only now and then; then the older one
+/// wins.
 #[test]
 fn ages_are_coarse() {
     let older = PendingHeader {
@@ -221,7 +226,8 @@ fn priority_comes_first() {
     assert_eq!(wins(&waiting, 0, Some(Ages::new(4, 1500)), 100).input, 3);
 }
 
-/// Ties are spread evenly, both for one source's packets at one switch and for one packet at all switches.
+/// Ties are spread evenly, both for one source's packets at one switch and for one packet at all
+/// switches.
 #[test]
 fn the_hash_spreads_ties() {
     let outputs = [10, 11, 12, 13].map(LinkId::new);
@@ -247,7 +253,8 @@ fn the_hash_spreads_ties() {
     }
 }
 
-/// A small tree's groups and ports, by name: two first-level switches with two links down and three up.
+/// A small tree's groups and ports, by name: two first-level switches with two links down and three
+/// up.
 #[test]
 fn groups_of_a_crossbar() {
     let tree = FatTree::new(&[2, 2], &[3], 4).expect("within bounds");

@@ -1,8 +1,9 @@
 //! Broadcasts with parts in several regions.
 //!
-//! The root of a broadcast is in the source's region, and counts deliveries and answers there. A part that descends over an
-//! outbound link goes on behind it as a visitor, from which further parts branch off. The visitor stays until the EOP comes, in
-//! all circuit modes. Where circuits last until the delivery, every region counts the deliveries and frees its own channels.
+//! The root of a broadcast is in the source's region, and counts deliveries and answers there. A
+//! part that descends over an outbound link goes on behind it as a visitor, from which further
+//! parts branch off. The visitor stays until the EOP comes, in all circuit modes. Where circuits
+//! last until the delivery, every region counts the deliveries and frees its own channels.
 
 use super::BroadcastNotice;
 use crate::control::deadlock::Key;
@@ -13,7 +14,8 @@ use crate::topology::CompiledRouting;
 use crate::{ChannelId, Circuit, Cycle, LinkId};
 
 impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
-    /// Sends a message about a broadcast to a region, this one or another, which must not execute a cycle before it.
+    /// Sends a message about a broadcast to a region, this one or another, which must not execute a
+    /// cycle before it.
     fn tell_region(&mut self, region: usize, before: Cycle, tiding: BroadcastNotice) {
         let border = self.border();
         if region == border.region {
@@ -66,7 +68,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// A broadcast has been opened on an outbound link; at the link's end it keeps its place among others.
+    /// A broadcast has been opened on an outbound link; at the link's end it keeps its place among
+    /// others.
     #[cold]
     pub(in crate::control) fn opened_elsewhere(&mut self, link: LinkId, broadcast: Key) {
         let [_, region] = self.border().cut.ends(link);
@@ -95,7 +98,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Counts a broadcast's destination; behind the last one, the channels in this region fall free.
+    /// Counts a broadcast's destination; behind the last one, the channels in this region fall
+    /// free.
     fn count_reached(&mut self, broadcast: Key, destinations: u32, at: Cycle) {
         let reached = self.broadcasts.reached.entry(broadcast).or_default();
         *reached += 1;
@@ -111,8 +115,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// A part's channels fall free in a cycle, as far as they are in this region. Inbound channels are charged for their
-    /// tokens.
+    /// A part's channels fall free in a cycle, as far as they are in this region. Inbound channels
+    /// are charged for their tokens.
     fn free_part(&mut self, part: PacketId, at: Cycle) {
         let first = self.broadcasts.first_channel(part);
         let channels = self.flights.get(part).path()[first..].to_vec();
@@ -127,7 +131,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// A destination's answer will be back in a cycle. Returns whether the source is in another region.
+    /// A destination's answer will be back in a cycle. Returns whether the source is in another
+    /// region.
     #[cold]
     pub(in crate::control) fn reply_elsewhere(
         &mut self,
@@ -145,7 +150,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         elsewhere
     }
 
-    /// The EOP of a broadcast passes a channel on an outbound link in a cycle, and goes on behind it.
+    /// The EOP of a broadcast passes a channel on an outbound link in a cycle, and goes on behind
+    /// it.
     #[cold]
     pub(in crate::control) fn end_goes_on(
         &mut self,
@@ -164,7 +170,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         self.tell_region(region, passes, tiding);
     }
 
-    /// The EOP of a broadcast passes the channel by which a part has come in a cycle, and goes on behind it.
+    /// The EOP of a broadcast passes the channel by which a part has come in a cycle, and goes on
+    /// behind it.
     pub(super) fn end_behind(&mut self, part: PacketId, at: Cycle) {
         let first = self.broadcasts.first_channel(part);
         let channel = self.flights.get(part).path()[first];

@@ -110,8 +110,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         self.end_part(root, 0, self.clock.now() + 1);
     }
 
-    /// The EOP, which bears the combined answer, passes a part's channels from a path position on, the first in some cycle, and
-    /// then the branches in this region.
+    /// The EOP, which bears the combined answer, passes a part's channels from a path position on,
+    /// the first in some cycle, and then the branches in this region.
     pub(in crate::control) fn end_part(&mut self, id: PacketId, place: usize, mut passes: Cycle) {
         let part = self.broadcasts.parts.remove(&id).expect("it was under way");
         for place in place..self.flights.get(id).taken() {
@@ -154,14 +154,16 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         ended
     }
 
-    /// Whether a channel is a broadcast part's first, so that the channel upstream belongs to another part.
+    /// Whether a channel is a broadcast part's first, so that the channel upstream belongs to
+    /// another part.
     #[cold]
     pub(in crate::control) fn begins_a_part(&self, channel: ChannelId) -> bool {
         let flight = self.flights.get(self.channels.holder(channel));
         flight.spec.destination.is_broadcast() && flight.path().first() == Some(&channel)
     }
 
-    /// In plain wormhole routing, a branch has sent the tail: with the last such branch the channel before falls free.
+    /// In plain wormhole routing, a branch has sent the tail: with the last such branch the channel
+    /// before falls free.
     #[cold]
     pub(in crate::control) fn branch_tail_sent(&mut self, branch: PacketId, sent: Cycle) {
         let Some(parent) = self.broadcasts.part(branch).parent else {

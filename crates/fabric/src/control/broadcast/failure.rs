@@ -34,7 +34,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
             .collect()
     }
 
-    /// Counts that a broadcast has been damaged on a link. Returns whether this is the first destination to see it.
+    /// Counts that a broadcast has been damaged on a link. Returns whether this is the first
+    /// destination to see it.
     pub(in crate::control) fn is_new_damage(&mut self, part: PacketId, link: LinkId) -> bool {
         let root = self.broadcasts.root(part);
         self.broadcasts.whole(root).damaged.insert(link)
@@ -50,8 +51,9 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// A branch waits for a channel, and its cable is dead: the switch goes on without the branch, and answers for the
-    /// destinations below. If no branch is left, the broadcast is sunk at the switch.
+    /// A branch waits for a channel, and its cable is dead: the switch goes on without the branch,
+    /// and answers for the destinations below. If no branch is left, the broadcast is sunk at the
+    /// switch.
     #[cold]
     pub(in crate::control) fn refuse_branch(&mut self, motion: &mut M, branch: PacketId) {
         let flight = self.flights.get(branch);
@@ -89,7 +91,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// A part is sunk: it is set up nowhere, and those that came after it over its last link need not wait for it.
+    /// A part is sunk: it is set up nowhere, and those that came after it over its last link need
+    /// not wait for it.
     #[cold]
     pub(in crate::control) fn sink_part(&mut self, part: PacketId) {
         if self.broadcasts.part(part).is_root {
@@ -154,8 +157,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         last.get() + 1 - first.get()
     }
 
-    /// Whether the combined answer does not reach the source: a cable has died since the broadcast took a channel on it, or the
-    /// answer has come wrong over some link.
+    /// Whether the combined answer does not reach the source: a cable has died since the broadcast
+    /// took a channel on it, or the answer has come wrong over some link.
     #[cold]
     pub(in crate::control) fn combined_answer_fails(&mut self, root: PacketId) -> bool {
         let faults = self.faults.as_ref().expect("something may fail");

@@ -83,7 +83,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// A taken channel's cable dies before this cycle: the packet there is lost, unless it has crossed.
+    /// A taken channel's cable dies before this cycle: the packet there is lost, unless it has
+    /// crossed.
     fn lose_what_crosses(&mut self, motion: &mut M, channel: ChannelId) {
         let packet = self.channels.holder(channel);
         // A channel that waits only for the EOP has no packet.

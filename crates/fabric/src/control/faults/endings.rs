@@ -8,7 +8,8 @@ use crate::topology::CompiledRouting;
 use crate::{ChannelId, Circuit, Cycle};
 
 impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
-    /// A packet's last flit, or garbage in its place, is at its destination. Returns the destination's notice.
+    /// A packet's last flit, or garbage in its place, is at its destination. Returns the
+    /// destination's notice.
     #[cold]
     pub(in crate::control) fn arrive_at_last(
         &mut self,
@@ -66,8 +67,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
             .schedule(self.clock.now(), Event::Acknowledged(packet));
     }
 
-    /// An ended packet's circuit is broken at a channel: the channels beyond fall free, and the destination receives a bad EOP
-    /// if it has been notified of the packet and waits.
+    /// An ended packet's circuit is broken at a channel: the channels beyond fall free, and the
+    /// destination receives a bad EOP if it has been notified of the packet and waits.
     fn break_off(&mut self, motion: &mut M, packet: PacketId, place: usize) {
         let flight = self.flights.get_mut(packet);
         flight.fate = Fate::Lost;
@@ -90,7 +91,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// An answer would reach the source now. Returns whether it does, or the source gives up in this cycle.
+    /// An answer would reach the source now. Returns whether it does, or the source gives up in
+    /// this cycle.
     #[cold]
     pub(in crate::control) fn hears(&mut self, motion: &mut M, packet: PacketId) -> bool {
         if self.flights.get(packet).ack != Some(Ack::TimedOut) && self.answer_fails(motion, packet)
@@ -124,7 +126,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         let faults = self.faults.as_ref().expect("something may fail");
         let left = self.clock.now() - self.channels.delay(flight.path());
         let (source, sequence) = (flight.spec.source, flight.sequence);
-        // When the answer has passed the link, or would have; the first link is the last that it passes.
+        // When the answer has passed the link, or would have; the first link is the last that it
+        // passes.
         let mut passed = self.clock.now();
         let (mut broken, mut wrong) = (None, None);
         for (place, &channel) in flight.path().iter().enumerate() {

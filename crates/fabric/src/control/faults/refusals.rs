@@ -115,8 +115,9 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// A sunk worm's tail was sent in a cycle: the worm is drained when the tail is in, and after the cycle in which it was
-    /// sunk. Both movers report a tail in time for that, but not in the same cycle.
+    /// A sunk worm's tail was sent in a cycle: the worm is drained when the tail is in, and after
+    /// the cycle in which it was sunk. Both movers report a tail in time for that, but not in the
+    /// same cycle.
     #[cold]
     fn sunk_whole(&mut self, channel: ChannelId, sent: Cycle) {
         let packet = self.channels.holder(channel);

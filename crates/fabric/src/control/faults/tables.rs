@@ -1,17 +1,19 @@
 //! The routing tables of the sources, with dead cables.
 //!
-//! If all ways between two nodes are alive by the tables, their packets are routed as always. Else the source fixes the way: in
-//! a tree, at each switch in the ascent it names an up-link from which, by the tables, a living way leads down to the
-//! destination; a hash over source, packet number and switch selects it, as in arbitration. In a torus the packet goes the
-//! other way round a ring if the shorter way is dead. Among parallel links down the switch chooses, as always. A packet without
-//! a way is refused by its adapter, as over its own dead cable, and so is a broadcast with a dead cable in its tree.
+//! If all ways between two nodes are alive by the tables, their packets are routed as always. Else
+//! the source fixes the way: in a tree, at each switch in the ascent it names an up-link from
+//! which, by the tables, a living way leads down to the destination; a hash over source, packet
+//! number and switch selects it, as in arbitration. In a torus the packet goes the other way round
+//! a ring if the shorter way is dead. Among parallel links down the switch chooses, as always. A
+//! packet without a way is refused by its adapter, as over its own dead cable, and so is a
+//! broadcast with a dead cable in its tree.
 //!
-//! *Simplified:* a header reads the tables where it is; if they change while it is under way, it goes on by the new ones, and
-//! may find that no way leads on from there.
+//! *Simplified:* a header reads the tables where it is; if they change while it is under way, it
+//! goes on by the new ones, and may find that no way leads on from there.
 //!
-//! *No deadlock.* In a tree the fixed ways are ways up, then down, like all others; so the argument for adaptive ascents holds.
-//! In a torus the dimension order stays, and a packet that goes round a ring the longer way crosses the dateline at most once,
-//! too.
+//! *No deadlock.* In a tree the fixed ways are ways up, then down, like all others; so the argument
+//! for adaptive ascents holds. In a torus the dimension order stays, and a packet that goes round a
+//! ring the longer way crosses the dateline at most once, too.
 
 use super::{Control, Faults};
 use crate::control::arbitration;
@@ -26,10 +28,12 @@ use std::collections::{BTreeSet, VecDeque};
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
-/// Why no packet can go from one place to another: the cables that the tables list as dead leave no way.
+/// Why no packet can go from one place to another: the cables that the tables list as dead leave no
+/// way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoRoute {
-    /// The dead cables on the ways between the two places, each by one link, in the order of their numbers.
+    /// The dead cables on the ways between the two places, each by one link, in the order of their
+    /// numbers.
     pub cut: Vec<LinkId>,
     message: String,
 }
@@ -150,7 +154,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Whether a packet may get another plan at its first switch: whether the tables list no dead cable on that way.
+    /// Whether a packet may get another plan at its first switch: whether the tables list no dead
+    /// cable on that way.
     pub(in crate::control) fn may_settle(&self, header: &Header, plan: u32) -> bool {
         let Some(faults) = self.faults.as_ref().filter(|faults| faults.cuts()) else {
             return true;
@@ -193,8 +198,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         true
     }
 
-    /// If the source fixes the packet's way, its header joins the group of the fixed link. Returns whether the header is to be
-    /// routed in the usual way instead.
+    /// If the source fixes the packet's way, its header joins the group of the fixed link. Returns
+    /// whether the header is to be routed in the usual way instead.
     #[cold]
     pub(super) fn takes_no_detour(&mut self, channel: ChannelId, packet: PacketId) -> bool {
         let flight = self.flights.get(packet);

@@ -23,8 +23,8 @@ fn offer(token: u64) -> Offer {
 }
 
 proptest! {
-    /// Packets leave in the order in which they came, high priority before all others, independently of other queues in the
-    /// same store.
+    /// Packets leave in the order in which they came, high priority before all others,
+    /// independently of other queues in the same store.
     #[test]
     fn packets_leave_in_their_order(
         steps in prop::collection::vec((0_usize..3, prop::option::of(any::<bool>())), 1..200),

@@ -7,7 +7,8 @@ use crate::{ChannelId, Cycle, LinkId};
 use bytemuck::Zeroable;
 use std::collections::VecDeque;
 
-/// Cycle ranges, from and up to, in which a link has moved flits, as far back as these are still on the wire.
+/// Cycle ranges, from and up to, in which a link has moved flits, as far back as these are still on
+/// the wire.
 #[derive(Clone, Zeroable)]
 pub(super) struct Runs {
     last: (Cycle, Cycle),
@@ -123,7 +124,8 @@ impl Account<'_> {
         census
     }
 
-    /// Flits that have arrived at a channel's end before cycle `now`. The fate of a worm's flits behind a channel.
+    /// Flits that have arrived at a channel's end before cycle `now`. The fate of a worm's flits
+    /// behind a channel.
     pub fn passed(&self, channel: ChannelId, now: Cycle) -> FlitFate {
         let this = &self.1.channels[channel].motion;
         if this.flits() == 0 {
@@ -157,7 +159,8 @@ impl Account<'_> {
         end.map_or(this.sent.at(now), |_| this.flits())
     }
 
-    /// Flits on the wire and in the buffer, for a channel that does not end in a node; `taken` flits have left it.
+    /// Flits on the wire and in the buffer, for a channel that does not end in a node; `taken`
+    /// flits have left it.
     fn held(&self, channel: ChannelId, taken: u32, now: Cycle) -> u64 {
         let this = &self.1.channels[channel].motion;
         if this.flits() == 0 {
@@ -173,8 +176,8 @@ impl Account<'_> {
         held.into()
     }
 
-    /// Over a channel's branches: the smallest sent-flit count, the sum over all branches, and the branch count. Without
-    /// branches the counts are 0.
+    /// Over a channel's branches: the smallest sent-flit count, the sum over all branches, and the
+    /// branch count. Without branches the counts are 0.
     fn taken(&self, channel: ChannelId, now: Cycle) -> (u32, u64, u64) {
         let this = &self.1.channels[channel].motion;
         let branches = self.0.branches(this.down);
@@ -188,8 +191,8 @@ impl Account<'_> {
         }
     }
 
-    /// Flit copies that a channel's branches are still to make: each branch that sends a flit makes a copy, except for the last
-    /// branch to send it.
+    /// Flit copies that a channel's branches are still to make: each branch that sends a flit makes
+    /// a copy, except for the last branch to send it.
     fn uncopied(&self, channel: ChannelId, now: Cycle) -> u64 {
         let this = &self.1.channels[channel].motion;
         let (least, all, branches) = self.taken(channel, now);

@@ -1,20 +1,25 @@
 //! Credits that return late: the room behind a channel, as its sender sees it.
 //!
-//! With a one-cycle credit delay channel `v`'s sender sees the downstream channel's line `S` itself. With a delay of `C` cycles
-//! it sees the line as it was `C - 1` cycles earlier: a separate line `Q(w)` for each channel `w` downstream. Line `Q(w)`
-//! turns, that is starts or stops, in the same order as `S(w)` and `C - 1` cycles later, as `R` follows the upstream channel's
-//! `S`. So whenever `w` starts or stops in a cycle `t`, an event [`Event::Room`] for `v` is entered for `t + C`, the first
-//! cycle in which the sender sees a difference, and `v` is looked at then: it may be able, or its prediction is lowered.
+//! With a one-cycle credit delay channel `v`'s sender sees the downstream channel's line `S`
+//! itself. With a delay of `C` cycles it sees the line as it was `C - 1` cycles earlier: a separate
+//! line `Q(w)` for each channel `w` downstream. Line `Q(w)` turns, that is starts or stops, in the
+//! same order as `S(w)` and `C - 1` cycles later, as `R` follows the upstream channel's `S`. So
+//! whenever `w` starts or stops in a cycle `t`, an event [`Event::Room`] for `v` is entered for
+//! `t + C`, the first cycle in which the sender sees a difference, and `v` is looked at then: it
+//! may be able, or its prediction is lowered.
 //!
-//! *Exact.* Line `Q(w)` is never ahead of `S(w)`, so that a buffer that is full for its sender is the only reason to stand; the
-//! parent module's proof holds with `Q` for `S` downstream. Two steps change. A channel that the branches hold up is able again
-//! only in a cycle in which their least `Q` grows, after a cycle in which it did not; so one such line started, and entered
-//! `Room` for this cycle. And a downstream channel's stop is known `C` cycles before its line `Q` stops, so that the prediction
-//! is lowered in time, or the link is looked at in the cycle itself if no room is left.
+//! *Exact.* Line `Q(w)` is never ahead of `S(w)`, so that a buffer that is full for its sender is
+//! the only reason to stand; the parent module's proof holds with `Q` for `S` downstream. Two steps
+//! change. A channel that the branches hold up is able again only in a cycle in which their least
+//! `Q` grows, after a cycle in which it did not; so one such line started, and entered `Room` for
+//! this cycle. And a downstream channel's stop is known `C` cycles before its line `Q` stops, so
+//! that the prediction is lowered in time, or the link is looked at in the cycle itself if no room
+//! is left.
 //!
-//! *A line's worm.* A channel that is granted again begins with all credits, and its line at zero: the previous worm's turns
-//! are forgotten, though their events may come. A worm that fits into the buffer never waits for credits, and has no such line.
-//! Therefore cut-through has no overhead here.
+//! *A line's worm.* A channel that is granted again begins with all credits, and its line at zero:
+//! the previous worm's turns are forgotten, though their events may come. A worm that fits into the
+//! buffer never waits for credits, and has no such line. Therefore cut-through has no overhead
+//! here.
 
 use super::line::Line;
 use super::{Records, WormMover};
@@ -38,8 +43,8 @@ pub(super) struct Credits {
 }
 
 impl Credits {
-    /// By how much the line will stay ahead of a count that grows: its lead now if the line stands for longer; no bound if it
-    /// grows, or will grow before the count comes up to it.
+    /// By how much the line will stay ahead of a count that grows: its lead now if the line stands
+    /// for longer; no bound if it grows, or will grow before the count comes up to it.
     pub fn lead(&self, count: u32, now: Cycle) -> u32 {
         let lead = self.line.lead(count, now);
         match self.turns.front() {
@@ -67,8 +72,9 @@ impl Credits {
 pub(super) struct Returns {
     /// Empty if all credits are back after a cycle, or never matter.
     lines: TiVec<ChannelId, Credits>,
-    /// Whether a channel may be closed before the channel upstream, where channels fall free behind the tail: the tail's credit
-    /// takes longer than the way of the tail over the next link and the credit there.
+    /// Whether a channel may be closed before the channel upstream, where channels fall free behind
+    /// the tail: the tail's credit takes longer than the way of the tail over the next link and the
+    /// credit there.
     pub overtake: bool,
 }
 
@@ -144,7 +150,8 @@ impl WormMover {
         }
     }
 
-    /// A channel starts or stops in this cycle: its line turns later. Returns whether it has such a line.
+    /// A channel starts or stops in this cycle: its line turns later. Returns whether it has such a
+    /// line.
     #[cold]
     pub(super) fn turn_credits(
         &mut self,
@@ -170,7 +177,8 @@ impl WormMover {
         true
     }
 
-    /// A slow link's channel moves one flit in this cycle: its line turns later, twice. Returns whether it has such a line.
+    /// A slow link's channel moves one flit in this cycle: its line turns later, twice. Returns
+    /// whether it has such a line.
     pub(super) fn step_credits(
         &mut self,
         channel: ChannelId,
@@ -192,7 +200,8 @@ impl WormMover {
         true
     }
 
-    /// A channel is granted: it may lie on an outbound link, or its worm may have come over an inbound one.
+    /// A channel is granted: it may lie on an outbound link, or its worm may have come over an
+    /// inbound one.
     #[cold]
     pub(super) fn open_at_border(
         &mut self,
@@ -215,8 +224,8 @@ impl WormMover {
         }
     }
 
-    /// A channel starts or stops in this cycle: if its worm has come over an inbound link, notifies the region where the link
-    /// begins. Returns whether it has.
+    /// A channel starts or stops in this cycle: if its worm has come over an inbound link, notifies
+    /// the region where the link begins. Returns whether it has.
     fn turn_elsewhere(
         &mut self,
         channel: ChannelId,
@@ -306,7 +315,8 @@ impl WormMover {
         }
     }
 
-    /// The room behind a channel may change for its sender: credits begin or cease to come, or its worm is sunk.
+    /// The room behind a channel may change for its sender: credits begin or cease to come, or its
+    /// worm is sunk.
     #[cold]
     pub(super) fn hear(
         &mut self,
@@ -321,7 +331,8 @@ impl WormMover {
         let mut branch = *down;
         while branch < self.specials.source {
             let line = &mut self.returns.lines[branch];
-            // Other events in this cycle find the line turned: they must not multiply in the next one.
+            // Other events in this cycle find the line turned: they must not multiply in the next
+            // one.
             let turns = line.turn(now) && line.turns.front() == Some(&(now + 1));
             if turns && self.slow.has(self.link_of(branch)) {
                 witness.foresee(now + 1, Event::Room(channel));
@@ -347,8 +358,8 @@ impl WormMover {
         }
     }
 
-    /// Notifies the senders of inbound channels with branching worms, if the slowest branch starts or stops in this cycle. All
-    /// branches have started or stopped, if they do so.
+    /// Notifies the senders of inbound channels with branching worms, if the slowest branch starts
+    /// or stops in this cycle. All branches have started or stopped, if they do so.
     #[cold]
     pub(super) fn look_at_branches(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
         for channel in std::mem::take(&mut self.mirrors.turned) {

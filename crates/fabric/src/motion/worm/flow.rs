@@ -11,8 +11,9 @@ use crate::records::{Count, Moment};
 use crate::{ChannelId, Cycle, LinkId, Place};
 
 impl WormMover {
-    /// Prefetches the records that the marked links need when they are looked at, in stages: the record of the link at `place`,
-    /// and for links before it the records named by those in the stage before.
+    /// Prefetches the records that the marked links need when they are looked at, in stages: the
+    /// record of the link at `place`, and for links before it the records named by those in the
+    /// stage before.
     #[inline(never)]
     pub(super) fn look_at_link(&self, place: usize, witness: &impl Witness<Self>) {
         let records = witness.records();
@@ -50,8 +51,8 @@ impl WormMover {
         }
     }
 
-    /// The rule: whether a channel that has flits to send can move in this cycle. To make both comparisons is faster than a
-    /// branch that the processor cannot foresee.
+    /// The rule: whether a channel that has flits to send can move in this cycle. To make both
+    /// comparisons is faster than a branch that the processor cannot foresee.
     #[inline]
     pub(super) fn can(&self, records: &Records, channel: ChannelId, now: Cycle) -> bool {
         let channels = &records.channels;
@@ -63,7 +64,8 @@ impl WormMover {
         there & room & (!down.is_complex() || self.all_have_room(records, this.down, sent, now))
     }
 
-    /// Whether branch `first` and all branches behind it in the chain have room for flit number `sent`, counted from 0.
+    /// Whether branch `first` and all branches behind it in the chain have room for flit number
+    /// `sent`, counted from 0.
     #[cold]
     fn all_have_room(&self, records: &Records, first: ChannelId, sent: u32, now: Cycle) -> bool {
         let mut branches = self.branches(first);
@@ -74,7 +76,8 @@ impl WormMover {
         })
     }
 
-    /// Channel `first` and the channels behind it in the sibling chain; empty, if `first` is the sink or nowhere.
+    /// Channel `first` and the channels behind it in the sibling chain; empty, if `first` is the
+    /// sink or nowhere.
     pub(super) fn branches(&self, first: ChannelId) -> impl Iterator<Item = ChannelId> {
         let mut next = first;
         std::iter::from_fn(move || {
@@ -130,7 +133,8 @@ impl WormMover {
         if can { channel } else { NONE }
     }
 
-    /// [`Self::candidate`] where several channels have flits to send, and the first has been looked at.
+    /// [`Self::candidate`] where several channels have flits to send, and the first has been looked
+    /// at.
     #[inline(never)]
     fn best(
         &self,
@@ -167,8 +171,8 @@ impl WormMover {
         false
     }
 
-    /// Has a channel's link looked at after the channel may have become able, unless the link continues with one that precedes
-    /// it.
+    /// Has a channel's link looked at after the channel may have become able, unless the link
+    /// continues with one that precedes it.
     pub(super) fn consider(
         &mut self,
         channel: ChannelId,
@@ -185,7 +189,8 @@ impl WormMover {
         }
     }
 
-    /// Has a marked link act on the state at the start of the cycle. A second evaluation changes nothing.
+    /// Has a marked link act on the state at the start of the cycle. A second evaluation changes
+    /// nothing.
     pub(super) fn evaluate(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
         self.look_for_the_end(link, now, witness);
         let mut candidate = self.candidate(link, now, witness);
@@ -198,8 +203,9 @@ impl WormMover {
         self.serve(link, candidate, now, witness);
     }
 
-    /// An adapter link's candidate after sharing: `NONE` while the link pauses, if its partner wants to move too. If the
-    /// partner pauses, this look may concern the partner, which is then looked at too.
+    /// An adapter link's candidate after sharing: `NONE` while the link pauses, if its partner
+    /// wants to move too. If the partner pauses, this look may concern the partner, which is then
+    /// looked at too.
     fn share(
         &mut self,
         link: LinkId,
@@ -217,7 +223,8 @@ impl WormMover {
         if adapter.turn <= now {
             let rival = self.has_candidate(records, partner, now);
             if candidate == NONE || !rival {
-                // At most one link can move, so that no pause holds. The partner may have stood in one till now.
+                // At most one link can move, so that no pause holds. The partner may have stood in
+                // one till now.
                 if rival && records.links[partner].motion.rests() {
                     self.mark(partner, witness);
                 }
@@ -343,7 +350,8 @@ impl WormMover {
         }
     }
 
-    /// Notes that a link into a node, with this delay, has moved in the cycles from the first to before the second.
+    /// Notes that a link into a node, with this delay, has moved in the cycles from the first to
+    /// before the second.
     pub(super) fn note_run(&mut self, link: LinkId, run: (Cycle, Cycle), delay: Cycle) {
         let place = self.place_of(link);
         self.runs[place].note(run, delay);
@@ -477,9 +485,10 @@ impl WormMover {
         }
     }
 
-    /// A link's mover has no flit left, and no flit arrives. If the mover is the only channel with flits to send, and the link
-    /// shares no port, there is no choice, and the mover stops immediately: a channel that is granted in this cycle finds the
-    /// link at rest, as if the link had been evaluated.
+    /// A link's mover has no flit left, and no flit arrives. If the mover is the only channel with
+    /// flits to send, and the link shares no port, there is no choice, and the mover stops
+    /// immediately: a channel that is granted in this cycle finds the link at rest, as if the link
+    /// had been evaluated.
     fn dry(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
         let link = &witness.records().links[number].motion;
         if !link.shares() && link.unsent.is_power_of_two() {

@@ -5,11 +5,11 @@ use bytemuck::Zeroable;
 
 /// The count of flits that have passed a place by a certain cycle, as a straight line.
 ///
-/// In the cycle in which a line starts or stops its value is the same before and after the change: in that cycle reads and
-/// changes may come in any order.
+/// In the cycle in which a line starts or stops its value is the same before and after the change:
+/// in that cycle reads and changes may come in any order.
 ///
-/// Counts are below 2^32; the arithmetic is modulo 2^32 in every cycle. A line that is read may have grown for less than 2^32
-/// cycles: see [`WormMover::sweep`](super::WormMover::sweep).
+/// Counts are below 2^32; the arithmetic is modulo 2^32 in every cycle. A line that is read may
+/// have grown for less than 2^32 cycles: see [`WormMover::sweep`](super::WormMover::sweep).
 #[derive(Clone, Copy, Debug, Zeroable)]
 pub(super) struct Line {
     /// The count while it stands; the count at cycle 0 while it grows.
@@ -40,7 +40,8 @@ impl Line {
         u64::from(self.at(now)) + grown
     }
 
-    /// By how much the line will stay ahead of a count: its lead now if the line stands, no bound if it grows.
+    /// By how much the line will stay ahead of a count: its lead now if the line stands, no bound
+    /// if it grows.
     pub fn lead(self, count: u32, now: Cycle) -> u32 {
         self.at(now).wrapping_sub(count) | self.slope
     }

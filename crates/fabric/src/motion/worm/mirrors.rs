@@ -1,20 +1,24 @@
 //! Mirrors: the room behind channels that leave a region ([`crate::regions`]), as their senders see
 //! it.
 //!
-//! An outbound link's channel has a *mirror* downstream, a record behind the special channels. The mirror has one line, `Q`,
-//! the credits that are back by a cycle: the line `S` that the channel behind the border had `C - 1` cycles earlier, `C` being
-//! the credit delay. When that channel starts or stops in cycle `t`, [`Event::Leaves`](crate::motion::Event::Leaves) or
-//! [`Event::Stays`](crate::motion::Event::Stays) comes for `t + C`, the first cycle in which the sender can see a difference. A
-//! line that starts or stops at `t + C - 1` has the same value in that cycle before and after, so that the event is in time. A
-//! prediction that was made without such a stop is lowered before links are evaluated. A worm that fits into the buffer needs
-//! no credits, nor does a worm that has come over the border entirely.
+//! An outbound link's channel has a *mirror* downstream, a record behind the special channels. The
+//! mirror has one line, `Q`, the credits that are back by a cycle: the line `S` that the channel
+//! behind the border had `C - 1` cycles earlier, `C` being the credit delay. When that channel
+//! starts or stops in cycle `t`, [`Event::Leaves`](crate::motion::Event::Leaves) or
+//! [`Event::Stays`](crate::motion::Event::Stays) comes for `t + C`, the first cycle in which the
+//! sender can see a difference. A line that starts or stops at `t + C - 1` has the same value in
+//! that cycle before and after, so that the event is in time. A prediction that was made without
+//! such a stop is lowered before links are evaluated. A worm that fits into the buffer needs no
+//! credits, nor does a worm that has come over the border entirely.
 //!
-//! The previous worm's events may come after a grant. All its flits had left the buffer before the grant, and no flit from the
-//! new worm leaves the buffer until after the grant: so the moments differ.
+//! The previous worm's events may come after a grant. All its flits had left the buffer before the
+//! grant, and no flit from the new worm leaves the buffer until after the grant: so the moments
+//! differ.
 //!
-//! *Branches.* If the worm branches behind the border, the slowest branch's line `S` counts, the least one. It turns when a
-//! branch starts or stops, and when it comes up to a branch that stands. The mover behind the border finds its turns behind a
-//! cycle's changes (`credits`), and the sender sees one line.
+//! *Branches.* If the worm branches behind the border, the slowest branch's line `S` counts, the
+//! least one. It turns when a branch starts or stops, and when it comes up to a branch that stands.
+//! The mover behind the border finds its turns behind a cycle's changes (`credits`), and the sender
+//! sees one line.
 
 use super::Records;
 use super::line::Line;
@@ -28,7 +32,8 @@ pub(super) struct Mirrors {
     granted: Vec<Cycle>,
     /// Whether there is a border.
     is_region: bool,
-    /// Inbound channels with branching worms, each with the last news for its sender: whether the slowest branch moves.
+    /// Inbound channels with branching worms, each with the last news for its sender: whether the
+    /// slowest branch moves.
     pub branched: BTreeMap<ChannelId, bool>,
     /// The subset that is to be looked at in this cycle.
     pub turned: Vec<ChannelId>,
@@ -55,8 +60,8 @@ impl Mirrors {
         self.branched.remove(&channel);
     }
 
-    /// Has the branches behind a channel looked at in this cycle, if it is inbound and its worm branches.
-    /// Returns whether it is so.
+    /// Has the branches behind a channel looked at in this cycle, if it is inbound and its worm
+    /// branches. Returns whether it is so.
     #[inline]
     pub fn turns(&mut self, channel: ChannelId) -> bool {
         let branches = !self.branched.is_empty() && self.branched.contains_key(&channel);
@@ -98,7 +103,8 @@ impl Mirrors {
         mirror
     }
 
-    /// The mirror for channel `lane` on an outbound link, if a flit that left the buffer in this cycle belongs to its worm.
+    /// The mirror for channel `lane` on an outbound link, if a flit that left the buffer in this
+    /// cycle belongs to its worm.
     pub fn of(
         &self,
         records: &Records,

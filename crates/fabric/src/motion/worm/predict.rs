@@ -9,9 +9,10 @@ use crate::records::Moment;
 use crate::{ChannelId, Cycle, LinkId};
 
 impl WormMover {
-    /// Makes cycle `at`, or the horizon if that is nearer, the link's prediction, and enters the event that has the prediction
-    /// checked then. Every foreseen cycle may lie beyond the horizon: the end of a long worm, and with a deep buffer also the
-    /// last flit that is there, and the last free place.
+    /// Makes cycle `at`, or the horizon if that is nearer, the link's prediction, and enters the
+    /// event that has the prediction checked then. Every foreseen cycle may lie beyond the horizon:
+    /// the end of a long worm, and with a deep buffer also the last flit that is there, and the
+    /// last free place.
     pub(super) fn foresee(number: LinkId, at: Cycle, now: Cycle, witness: &mut impl Witness<Self>) {
         let at = at.min(now + HORIZON);
         let link = &mut witness.records_mut().links[number].motion;
@@ -22,7 +23,8 @@ impl WormMover {
         }
     }
 
-    /// Foresees the earliest cycle in which the moving channel cannot go on, if its neighbours do not change till then.
+    /// Foresees the earliest cycle in which the moving channel cannot go on, if its neighbours do
+    /// not change till then.
     pub(super) fn predict(
         &mut self,
         number: LinkId,
@@ -52,7 +54,8 @@ impl WormMover {
         Self::foresee(number, now + u64::from(lasts), now, witness);
     }
 
-    /// By how much all branches, from `first` on, will stay ahead of a count; no bound if all branches move.
+    /// By how much all branches, from `first` on, will stay ahead of a count; no bound if all
+    /// branches move.
     pub(super) fn room(&self, records: &Records, first: ChannelId, count: u32, now: Cycle) -> u32 {
         let down = &records.channels[first].motion;
         if down.is_complex() {
@@ -72,7 +75,8 @@ impl WormMover {
         room.min().unwrap_or(u32::MAX)
     }
 
-    /// The header of a channel's worm has arrived in this cycle: if the header has no way on, the buffer fills.
+    /// The header of a channel's worm has arrived in this cycle: if the header has no way on, the
+    /// buffer fills.
     pub(super) fn limit(
         &mut self,
         channel: ChannelId,
@@ -94,7 +98,8 @@ impl WormMover {
         }
     }
 
-    /// A predicted cycle has come: the worm has ended, or the mover goes on, or the link is looked at.
+    /// A predicted cycle has come: the worm has ended, or the mover goes on, or the link is looked
+    /// at.
     pub(super) fn due(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
         let mover = self.mover(&witness.records().links[number].motion, number);
         if mover == NONE {
@@ -109,7 +114,8 @@ impl WormMover {
         }
     }
 
-    /// A worm has left a link: another channel on the link may go on, or the partner that stood in its pause.
+    /// A worm has left a link: another channel on the link may go on, or the partner that stood in
+    /// its pause.
     fn left(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
         let link = &witness.records().links[number].motion;
         if link.unsent != 0 {
@@ -123,8 +129,8 @@ impl WormMover {
         }
     }
 
-    /// The cycle from which on the mover's worm has ended, if it has by cycle `now`, which may be later than the last cycle
-    /// that was executed.
+    /// The cycle from which on the mover's worm has ended, if it has by cycle `now`, which may be
+    /// later than the last cycle that was executed.
     pub(super) fn ended(&self, records: &Records, number: LinkId, now: Cycle) -> Option<Cycle> {
         let link = &records.links[number].motion;
         // Without a look since the prediction, the predicted cycle is the end, however long ago.
@@ -137,7 +143,8 @@ impl WormMover {
         Some(at - u64::from(beyond))
     }
 
-    /// Has a link rest after its mover's worm, if the worm's end has come. Returns whether the end has come.
+    /// Has a link rest after its mover's worm, if the worm's end has come. Returns whether the end
+    /// has come.
     #[expect(
         clippy::inline_always,
         reason = "mostly there is nothing to do, at once"
@@ -184,10 +191,11 @@ impl WormMover {
     /// Keeps lines and moments from coming round: no line grows to 2^32, and each moment stays less
     /// than 2^31 cycles away from the last executed cycle.
     ///
-    /// A channel may be held for any time after its last flit has arrived, while the line `R` grows on: here it ends. Worms
-    /// without waiters end here, too. Moments in the past move to the present. A moving link's moments and those ahead lie
-    /// within the longest worm, or the debt that its length allows, from the sweep: at most 2^30 cycles. The next sweep is 2^30
-    /// cycles later.
+    /// A channel may be held for any time after its last flit has arrived, while the line `R` grows
+    /// on: here it ends. Worms without waiters end here, too. Moments in the past move to the
+    /// present. A moving link's moments and those ahead lie within the longest worm, or the debt
+    /// that its length allows, from the sweep: at most 2^30 cycles. The next sweep is 2^30 cycles
+    /// later.
     #[cold]
     pub(super) fn sweep(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
         for number in witness.records().links.keys() {

@@ -1,20 +1,23 @@
 //! Slow links: one flit at a time.
 //!
-//! At full pace a link's counts are straight lines, on a slow link ([`pace`](crate::pace)) they are stairs. So a slow link has
-//! no mover: it decides in its slots, as the flit mover does, and moves one flit by each decision. Line `S` of its channels
-//! stands but for a step behind the evaluations, after the last read in this cycle; and line `R` but for a step in the cycle of
+//! At full pace a link's counts are straight lines, on a slow link ([`pace`](crate::pace)) they are
+//! stairs. So a slow link has no mover: it decides in its slots, as the flit mover does, and moves
+//! one flit by each decision. Line `S` of its channels stands but for a step behind the
+//! evaluations, after the last read in this cycle; and line `R` but for a step in the cycle of
 //! [`Event::Arrives`], in which a line that starts would grow, too.
 //!
-//! *Exact.* Links that read a line which stands predict no more than they see: their predictions are lower bounds, as all
-//! predictions are, and when one comes too early the mover is predicted again. A step in `R` has the link behind looked at if
-//! this link was dry, and a step in `S` the link before if the buffer between the two was full, as the start of a line has. The
-//! link itself is looked at when one channel may have become able, and, while any has flits to send, when it is ready again.
+//! *Exact.* Links that read a line which stands predict no more than they see: their predictions
+//! are lower bounds, as all predictions are, and when one comes too early the mover is predicted
+//! again. A step in `R` has the link behind looked at if this link was dry, and a step in `S` the
+//! link before if the buffer between the two was full, as the start of a line has. The link itself
+//! is looked at when one channel may have become able, and, while any has flits to send, when it is
+//! ready again.
 //!
 //! *Tokens* on a dry link are paid one a slot; by arithmetic, when the link is looked at next.
 //!
-//! This costs two events per flit on a slow link, and the same per flit that a fast link has from a slow one or sends to a full
-//! buffer before one: a multiple of the cost at full pace, which is some events per packet. Full-pace links with worms that
-//! meet no slow link keep their cost.
+//! This costs two events per flit on a slow link, and the same per flit that a fast link has from a
+//! slow one or sends to a full buffer before one: a multiple of the cost at full pace, which is
+//! some events per packet. Full-pace links with worms that meet no slow link keep their cost.
 
 use super::line::Line;
 use super::state::NONE;
@@ -30,7 +33,8 @@ use typed_index_collections::TiVec;
 pub(super) struct SlowLink {
     pace: Pace,
     slots: Slots,
-    /// Tokens that wait for a slot. The link pays one a slot from its next one on, unless it is looked at.
+    /// Tokens that wait for a slot. The link pays one a slot from its next one on, unless it is
+    /// looked at.
     owed: u32,
     /// The channel that moved last, and the cycle in which the link was ready again.
     last: (ChannelId, Cycle),
@@ -56,7 +60,8 @@ impl SlowLink {
         self.owed
     }
 
-    /// The first cycle without debt, if the link sends no flit till then; in the past if the link is without debt now.
+    /// The first cycle without debt, if the link sends no flit till then; in the past if the link
+    /// is without debt now.
     fn clear(mut self) -> Cycle {
         while self.owed > 1 {
             self.pay(self.slots.ready);
@@ -113,8 +118,8 @@ impl SlowLinks {
     }
 }
 
-/// Has a slow link act on the state at the start of the cycle; `candidate` is its choice before tokens. A second evaluation
-/// changes nothing.
+/// Has a slow link act on the state at the start of the cycle; `candidate` is its choice before
+/// tokens. A second evaluation changes nothing.
 #[cold]
 pub(super) fn evaluate(
     mover: &mut WormMover,

@@ -36,7 +36,8 @@ pub(super) const RESTS: u8 = u8::MAX;
 /// A count that no worm reaches and no buffer holds.
 const BOUNDLESS: u32 = 1 << 31;
 
-/// Channels without a link, which stand for the ends of paths: code that reads a neighbour needs no case for an end.
+/// Channels without a link, which stand for the ends of paths: code that reads a neighbour needs no
+/// case for an end.
 #[derive(Clone, Copy)]
 pub(super) struct EndChannels {
     /// Upstream from an adapter's channel: all flits have arrived.
@@ -65,31 +66,35 @@ impl EndChannels {
         ChannelId::new(self.drain.get() + 1 + number)
     }
 
-    /// Whether the worm with this channel downstream, which is not a worm into a node, is sunk, or has passed on entirely.
+    /// Whether the worm with this channel downstream, which is not a worm into a node, is sunk, or
+    /// has passed on entirely.
     pub fn sinks(&self, down: ChannelId) -> bool {
         down == self.sink || down == self.drain
     }
 }
 
-/// A virtual channel and its present worm. The worm's rank is kept elsewhere: only two worms that compete need it.
+/// A virtual channel and its present worm. The worm's rank is kept elsewhere: only two worms that
+/// compete need it.
 #[derive(Clone, Copy, Zeroable)]
 pub(crate) struct Channel {
-    /// `S`: flits sent over the link before a cycle. It may grow beyond the worm's length until the end is looked for. No
-    /// comparison shows this: a channel that is compared with the line has then sent all flits, too.
+    /// `S`: flits sent over the link before a cycle. It may grow beyond the worm's length until the
+    /// end is looked for. No comparison shows this: a channel that is compared with the line has
+    /// then sent all flits, too.
     pub(super) sent: Line,
-    /// `R`: flits arrived at the far end by a cycle, that cycle's included. Not kept where the link ends in a node; and not
-    /// stopped after a tail, since later counts are never read.
+    /// `R`: flits arrived at the far end by a cycle, that cycle's included. Not kept where the link
+    /// ends in a node; and not stopped after a tail, since later counts are never read.
     pub(super) arrived: Line,
     /// The worm's length, 0 if the channel is free; with [`COMPLEX`].
     length: u32,
     /// The channel by which the worm arrives, or the source.
     pub(super) up: ChannelId,
-    /// The channel by which the worm leaves (the first one if it branches), or the sink, or nowhere.
+    /// The channel by which the worm leaves (the first one if it branches), or the sink, or
+    /// nowhere.
     pub(super) down: ChannelId,
 }
 
-/// A bit in a length: the room behind the channel upstream does not follow from line `sent` alone. There is another channel
-/// with the same one upstream, or credits return late.
+/// A bit in a length: the room behind the channel upstream does not follow from line `sent` alone.
+/// There is another channel with the same one upstream, or credits return late.
 const COMPLEX: u32 = 1 << 31;
 
 const _: () = assert!(MAX_FLITS < COMPLEX, "a length leaves the bit free");
@@ -101,7 +106,8 @@ impl Channel {
         self.length & !COMPLEX
     }
 
-    /// Whether the room behind the channel upstream may be less than line `sent` leaves: see [`COMPLEX`].
+    /// Whether the room behind the channel upstream may be less than line `sent` leaves: see
+    /// [`COMPLEX`].
     #[inline]
     pub(super) fn is_complex(&self) -> bool {
         self.length & COMPLEX != 0
@@ -150,7 +156,8 @@ impl Channel {
         };
     }
 
-    /// Another region's channel: its worm comes. The worm's fate before the border is not known here.
+    /// Another region's channel: its worm comes. The worm's fate before the border is not known
+    /// here.
     pub(super) fn expect(&mut self, flits: u32, specials: EndChannels) {
         self.arrived = Line::standing(0);
         self.length = flits;
@@ -168,10 +175,11 @@ impl Channel {
 /// One directed link, as far as it moves.
 #[derive(Clone, Copy, Zeroable)]
 pub(crate) struct Link {
-    /// While the link moves flits: the first cycle in which it moved them. While the link rests: the first cycle without debt;
-    /// till then it pays one slot a cycle.
+    /// While the link moves flits: the first cycle in which it moved them. While the link rests:
+    /// the first cycle without debt; till then it pays one slot a cycle.
     pub(super) since: Moment,
-    /// The prediction: the earliest cycle in which the mover cannot go on; in the past if there is none.
+    /// The prediction: the earliest cycle in which the mover cannot go on; in the past if there is
+    /// none.
     pub(super) next: Moment,
     /// The cycle of the last entered [`Event::Due`](crate::motion::Event::Due).
     pub(super) entered: Moment,
@@ -179,8 +187,8 @@ pub(crate) struct Link {
     pub(super) owed: u32,
     /// Channels with flits to send, as bits.
     pub(super) unsent: u32,
-    /// The place of the channel that the link serves, its *mover*, or [`RESTS`]. The mover's worm may have ended in cycle
-    /// `next` without a look at the link since.
+    /// The place of the channel that the link serves, its *mover*, or [`RESTS`]. The mover's worm
+    /// may have ended in cycle `next` without a look at the link since.
     pub(super) mover: u8,
     /// Whether the link is to be looked at in this cycle.
     pub(super) marked: bool,
@@ -237,7 +245,8 @@ impl Link {
         self.mover == RESTS
     }
 
-    /// Whether the link's mover has a prediction in the past or in this cycle, so that its worm may have ended.
+    /// Whether the link's mover has a prediction in the past or in this cycle, so that its worm may
+    /// have ended.
     #[inline]
     pub(super) fn may_have_ended(&self, now: Cycle) -> bool {
         // Either is hard to foresee, both together less.
@@ -269,8 +278,8 @@ impl Link {
         };
     }
 
-    /// Moves moments before cycle `now` to the cycle before it, which makes no difference. `last` is the
-    /// last executed cycle.
+    /// Moves moments before cycle `now` to the cycle before it, which makes no difference. `last`
+    /// is the last executed cycle.
     pub(super) fn settle(&mut self, last: Cycle, now: Cycle) {
         let clear = if self.rests() {
             Some(&mut self.since)
@@ -293,7 +302,8 @@ pub(super) struct Adapter {
     begins: [Cycle; 2],
     /// Whether each link is in a pause, if both want to move; valid before cycle `turn`.
     pub pauses: [bool; 2],
-    /// The next cycle in which a pause begins or ends; entered as an event while both links have flits that can move.
+    /// The next cycle in which a pause begins or ends; entered as an event while both links have
+    /// flits that can move.
     pub turn: Cycle,
 }
 

@@ -1,13 +1,15 @@
 //! # Broadcast routes: a fixed tree to a contiguous node range
 //!
-//! A broadcast packet climbs a fixed path, never an adaptive one, to the lowest switch that covers its range and its source.
-//! There it turns, and from there on each switch sends it on to all its children that have nodes in the range: a contiguous
-//! range of its down-links (petrini2001, "Broadcast tree for a 16-node network"; public Elan3 headers). Among parallel links
-//! the broadcast takes the first. The source may lie in the range; it then receives its own packet.
+//! A broadcast packet climbs a fixed path, never an adaptive one, to the lowest switch that covers
+//! its range and its source. There it turns, and from there on each switch sends it on to all its
+//! children that have nodes in the range: a contiguous range of its down-links (petrini2001,
+//! "Broadcast tree for a 16-node network"; public Elan3 headers). Among parallel links the
+//! broadcast takes the first. The source may lie in the range; it then receives its own packet.
 //!
-//! With [`Broadcast::Serialised`] the up-link is number 0 at every switch, so that all broadcasts use the switches with member
-//! number 0: one tree with one root. With [`Broadcast::BySource`] different sources climb to different roots, and the trees of
-//! two broadcasts meet again at the nodes: they may deadlock (`control::broadcast`).
+//! With [`Broadcast::Serialised`] the up-link is number 0 at every switch, so that all broadcasts
+//! use the switches with member number 0: one tree with one root. With [`Broadcast::BySource`]
+//! different sources climb to different roots, and the trees of two broadcasts meet again at the
+//! nodes: they may deadlock (`control::broadcast`).
 
 use super::FatTree;
 use crate::id::{LinkId, Place, SwitchId};
@@ -33,7 +35,8 @@ impl FatTree {
         self.output(switch, self.down_links(level) + number)
     }
 
-    /// The down-links by which a broadcast leaves a switch that covers some destinations, in their order.
+    /// The down-links by which a broadcast leaves a switch that covers some destinations, in their
+    /// order.
     pub fn broadcast_descent(
         &self,
         switch: SwitchId,

@@ -29,8 +29,9 @@ impl FatTree {
         }
     }
 
-    /// For each place the level of the lowest dead cable on the ways up from it; `u8::MAX` without a dead cable. A packet may
-    /// cross a cable above its source or above its destination if the cable's level is below that where the packet turns.
+    /// For each place the level of the lowest dead cable on the ways up from it; `u8::MAX` without
+    /// a dead cable. A packet may cross a cable above its source or above its destination if the
+    /// cable's level is below that where the packet turns.
     pub(super) fn lowest(&self, dead: &[LinkId]) -> Vec<u8> {
         let mut lowest = vec![u8::MAX; self.places() as usize];
         // A cable's two links have the same lower end.
@@ -53,7 +54,8 @@ impl FatTree {
         lowest
     }
 
-    /// Whether a link is alive and a living way leads on from its end, up to level `turn` and down to a node.
+    /// Whether a link is alive and a living way leads on from its end, up to level `turn` and down
+    /// to a node.
     pub(super) fn leads(
         &self,
         link: LinkId,

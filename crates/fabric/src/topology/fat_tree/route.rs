@@ -1,5 +1,5 @@
-//! Source routes: the adapter writes one tag per switch into the header, each Elite removes the first tag and obeys it
-//! (petrini2003 s2.2.1).
+//! Source routes: the adapter writes one tag per switch into the header, each Elite removes the
+//! first tag and obeys it (petrini2003 s2.2.1).
 
 use super::FatTree;
 use crate::hash::mixed;
@@ -21,7 +21,8 @@ pub enum Tag {
     Adaptive,
     /// Take this up-link, counted from 0.
     Up(u16),
-    /// Go down to this child, counted from 0: over the least loaded link to it, if there are several.
+    /// Go down to this child, counted from 0: over the least loaded link to it, if there are
+    /// several.
     Down(u16),
 }
 
@@ -45,12 +46,15 @@ impl Route {
 }
 
 impl FatTree {
-    /// The minimal route from `source` to `destination`: up to a nearest common ancestor, then down.
+    /// The minimal route from `source` to `destination`: up to a nearest common ancestor, then
+    /// down.
     ///
-    /// The descent's switches are determined by the destination. The ascent leaves the choice to the switches, or fixes each
-    /// switch's up-link: to the destination modulo the up-link count, as the Elan3 route tables do where they are not adaptive,
-    /// or to the child above the source modulo the up-link count, or as [`Ascent`] describes for today's tables. Among parallel
-    /// links down the switch chooses in all cases; this is assumed, since the paper's trees have no parallel links.
+    /// The descent's switches are determined by the destination. The ascent leaves the choice to
+    /// the switches, or fixes each switch's up-link: to the destination modulo the up-link count,
+    /// as the Elan3 route tables do where they are not adaptive, or to the child above the source
+    /// modulo the up-link count, or as [`Ascent`] describes for today's tables. Among parallel
+    /// links down the switch chooses in all cases; this is assumed, since the paper's trees have no
+    /// parallel links.
     pub fn route(&self, source: Place, destination: Place, ascent: Ascent) -> Route {
         let turn = self.common_level(source, destination);
         let mut route = Route {
@@ -63,7 +67,8 @@ impl FatTree {
         route
     }
 
-    /// Tag number `place` on the route from a source to a destination, if the route turns in level `turn`.
+    /// Tag number `place` on the route from a source to a destination, if the route turns in level
+    /// `turn`.
     #[inline]
     fn tag(
         &self,
@@ -98,8 +103,8 @@ impl FatTree {
         }
     }
 
-    /// An up-link on a level by a number that is spread evenly: over the parents first, then over the parallel links to each
-    /// (Zahavi's parallel port numbering).
+    /// An up-link on a level by a number that is spread evenly: over the parents first, then over
+    /// the parallel links to each (Zahavi's parallel port numbering).
     fn spread(&self, level: usize, number: u32) -> u16 {
         let (up, parallel) = (self.up_links(level), self.parallel_links(level));
         let parents = up / parallel;
@@ -108,8 +113,9 @@ impl FatTree {
     }
 }
 
-/// A tree's routing: up to a nearest common ancestor, then down. The plan is the level where the packet turns. A link's
-/// channels are all alike, and a packet may take any, unless they are `PARTED` into traffic classes.
+/// A tree's routing: up to a nearest common ancestor, then down. The plan is the level where the
+/// packet turns. A link's channels are all alike, and a packet may take any, unless they are
+/// `PARTED` into traffic classes.
 #[derive(Clone, Debug)]
 pub struct Climb<const PARTED: bool = false> {
     tree: FatTree,
@@ -153,7 +159,8 @@ impl<const PARTED: bool> Routing for Climb<PARTED> {
         &self.tree
     }
 
-    /// Two children and two up-links per switch have all the dependencies that more have, and four levels stand for more.
+    /// Two children and two up-links per switch have all the dependencies that more have, and four
+    /// levels stand for more.
     fn model(&self) -> Option<Box<dyn Routing>> {
         let tree = &self.tree;
         let levels = tree.levels().min(4);
@@ -165,8 +172,9 @@ impl<const PARTED: bool> Routing for Climb<PARTED> {
         }))
     }
 
-    /// Each child has one group with all links to it (one link, unless there are parallel links). The ports above have either
-    /// one group for all up-links (adaptive ascent) or one group for each up-link.
+    /// Each child has one group with all links to it (one link, unless there are parallel links).
+    /// The ports above have either one group for all up-links (adaptive ascent) or one group for
+    /// each up-link.
     fn begins_group(&self, switch: SwitchId, port: u32) -> bool {
         let level = self.tree.switch_level(switch);
         let down = self.tree.down_links(level);

@@ -8,14 +8,16 @@
 //! | *Xpander* (Valadarsky et al., `CoNEXT` 2016): d + 1 groups, a random matching between each two | a multiple of d + 1 | d | by the draw |
 //! | *Megafly* (Flajslik et al., ISC 2018), also Dragonfly+: groups with leaves below spines, the spines joined to other groups | 2 a g | a at a leaf, a + h at a spine | 3 between leaves |
 //!
-//! *Slim Fly.* Switches are (0, x, y) and (1, m, c) with coordinates modulo q. With a primitive root ξ and two sets X and X'
-//! with its powers, (0, x, y) and (0, x, y') are joined if y - y' is in X, (1, m, c) and (1, m, c') if c - c' is in X', and (0,
-//! x, y) and (1, m, c) if y = m x + c. *`PolarFly`.* Switches are the points in the projective plane over q; two are joined if
-//! the product of their coordinates is 0. Prime powers are left out.
+//! *Slim Fly.* Switches are (0, x, y) and (1, m, c) with coordinates modulo q. With a primitive
+//! root ξ and two sets X and X' with its powers, (0, x, y) and (0, x, y') are joined if y - y' is
+//! in X, (1, m, c) and (1, m, c') if c - c' is in X', and (0, x, y) and (1, m, c) if y = m x + c.
+//! *`PolarFly`.* Switches are the points in the projective plane over q; two are joined if the
+//! product of their coordinates is 0. Prime powers are left out.
 //!
-//! *Jellyfish.* Cable ends are paired at random; pairs that join a switch to itself, or two switches a second time, are crossed
-//! with other cables at random. Draws that are in several parts are drawn again. The draws come from `SplitMix64`, by a seed,
-//! and belong to the model. *Megafly.* A group's links to other groups are shared out evenly, as in a dragonfly.
+//! *Jellyfish.* Cable ends are paired at random; pairs that join a switch to itself, or two
+//! switches a second time, are crossed with other cables at random. Draws that are in several parts
+//! are drawn again. The draws come from `SplitMix64`, by a seed, and belong to the model.
+//! *Megafly.* A group's links to other groups are shared out evenly, as in a dragonfly.
 
 use super::super::error::TopologyError;
 use super::{MAX_SWITCHES, Plan, distances, joined};
@@ -84,7 +86,8 @@ impl Family {
                 check_random(switches, degree)?;
                 if switches % 2 == 1 && degree % 2 == 1 {
                     let message = format!(
-                        "{switches} switches of degree {degree} have an odd number of ends of cables"
+                        "{switches} switches of degree {degree} have an odd number of ends of \
+                        cables"
                     );
                     return Err(TopologyError::new("degree", message, "")
                         .hint("make one of both numbers even"));
@@ -135,7 +138,8 @@ fn wrong<T>(key: &str, message: String, allowed: impl Into<String>) -> Result<T,
     Err(TopologyError::new(key, message, allowed))
 }
 
-/// Checks that a number is a prime of at least 3, and so small that a graph with `switches` is within the graph limits.
+/// Checks that a number is a prime of at least 3, and so small that a graph with `switches` is
+/// within the graph limits.
 fn check_prime(noun: &str, q: u32, switches: impl Fn(u32) -> u32) -> Result<(), TopologyError> {
     let is_prime = |q: u32| q > 2 && (2..q).all(|divisor| !q.is_multiple_of(divisor));
     let fits = |q: u32| q < 64 && switches(q) as usize <= MAX_SWITCHES && is_prime(q);
@@ -162,7 +166,8 @@ fn slim_fly(q: u32) -> Result<NamedGraph, TopologyError> {
     };
     let is_primitive = |&root: &u32| powers(root).iter().filter(|&&power| power == 1).count() == 1;
     let root = (2..q).find(is_primitive).expect("a prime has one");
-    // The even powers; for q = 4w - 1 odd ones from the middle on, so that the set has each member's negative.
+    // The even powers; for q = 4w - 1 odd ones from the middle on, so that the set has each
+    // member's negative.
     let is_in = |exponent: &usize| {
         let is_odd = q % 4 == 3 && *exponent >= q as usize / 2;
         exponent % 2 == usize::from(is_odd)

@@ -1,12 +1,14 @@
 //! # Forwarding by tables: up*/down* routing, shortest ways, given tables
 //!
-//! *Up*/down**: packets take a shortest legal way, up and then down; where ways up and ways down are equally short, they go
-//! down. The tables (`tables.rs`) have, for each switch and each switch with nodes, a *leaf*, the links by which the shortest
-//! legal ways begin, and the links by which the shortest ways begin that only go down. The link over which a packet has come
-//! determines which list holds: a packet that has gone down never goes up.
+//! *Up*/down**: packets take a shortest legal way, up and then down; where ways up and ways down
+//! are equally short, they go down. The tables (`tables.rs`) have, for each switch and each switch
+//! with nodes, a *leaf*, the links by which the shortest legal ways begin, and the links by which
+//! the shortest ways begin that only go down. The link over which a packet has come determines
+//! which list holds: a packet that has gone down never goes up.
 //!
-//! *Minimal*: packets take any shortest way (`shortest.rs`). *Valiant*: a shortest way to a random leaf, and a shortest way on
-//! from there; packets between nodes at one leaf stay there. *UGAL-L*: see [`Misrouting::UgalLocal`].
+//! *Minimal*: packets take any shortest way (`shortest.rs`). *Valiant*: a shortest way to a random
+//! leaf, and a shortest way on from there; packets between nodes at one leaf stay there. *UGAL-L*:
+//! see [`Misrouting::UgalLocal`].
 //!
 //! *K shortest*: a packet's plan is the number of its way between its leaves
 //! ([`Alternatives`](super::Alternatives)), and each switch reads the next port there. *Adaptive*:
@@ -17,21 +19,24 @@
 //!
 //! ## The choice among links
 //!
-//! A hash over destination and switch chooses, plus the packet's *plan*: a number that is 0 for fixed ways. As in a tree,
-//! [`Ascent`] determines the fixed choices. *Adaptive*: the plan is drawn for each packet, and its first switch changes it so
-//! that the first link is the one with the lowest load, among equals the drawn one. (The engine compares loads at each switch
-//! only among links that all packets in a group may take alike, which legal ways are not; beyond the first switch the draw
-//! spreads packets.) *Source-fixed*: a hash over source and switch. *Flow hash*: a hash over source, destination and switch.
-//! *Deterministic* and *destination-modulo*: the plan is 0.
+//! A hash over destination and switch chooses, plus the packet's *plan*: a number that is 0 for
+//! fixed ways. As in a tree, [`Ascent`] determines the fixed choices. *Adaptive*: the plan is drawn
+//! for each packet, and its first switch changes it so that the first link is the one with the
+//! lowest load, among equals the drawn one. (The engine compares loads at each switch only among
+//! links that all packets in a group may take alike, which legal ways are not; beyond the first
+//! switch the draw spreads packets.) *Source-fixed*: a hash over source and switch. *Flow hash*: a
+//! hash over source, destination and switch. *Deterministic* and *destination-modulo*: the plan is
+//! 0.
 //!
 //! A plan also has the random leaf and the link count to it, if the packet goes there.
 //!
-//! *Faults.* A packet with a dead way takes the next plan with a living way, if there is one, with fixed ways, too. Plans
-//! differ by the links on the same shortest ways, and by random leaves, if there are any; levels and tables stay those for the
-//! whole graph.
+//! *Faults.* A packet with a dead way takes the next plan with a living way, if there is one, with
+//! fixed ways, too. Plans differ by the links on the same shortest ways, and by random leaves, if
+//! there are any; levels and tables stay those for the whole graph.
 //!
-//! *No deadlock.* Up*/down* ways are legal; shortest ways have [`Layers`](super::Layers), once for each part if packets go by
-//! random leaves. [`Routing::dependencies`] lists a packet's possible holds and waits.
+//! *No deadlock.* Up*/down* ways are legal; shortest ways have [`Layers`](super::Layers), once for
+//! each part if packets go by random leaves. [`Routing::dependencies`] lists a packet's possible
+//! holds and waits.
 
 use super::layers::{Shape, Wait};
 use super::shortest;
@@ -262,15 +267,15 @@ impl Forwarding {
         })
     }
 
-    /// The plan that begins with the least loaded link that a header may take, among equals the first one from the header's own
-    /// plan on; and the load.
+    /// The plan that begins with the least loaded link that a header may take, among equals the
+    /// first one from the header's own plan on; and the load.
     fn least(&self, header: &Header, load: &mut dyn FnMut(u32) -> u32) -> (u32, u32) {
         let (choices, plan) = match self.choices(header) {
             Choices::Onward(choices) => (choices, header.plan),
             Choices::Home(port) => return (header.plan, load(port.into())),
         };
-        // This many consecutive plans begin with all the links, in their order; behind the last plan they go on with those that
-        // begin alike.
+        // This many consecutive plans begin with all the links, in their order; behind the last
+        // plan they go on with those that begin alike.
         let count = choices.len();
         let first = self.first(header, plan, count);
         let (before, from) = choices.split_at(first);
@@ -384,7 +389,8 @@ impl Routing for Forwarding {
         let mut edges = Vec::new();
         for (switch, neighbours) in (0..).zip(&*self.graph.neighbours) {
             let first = self.graph.terminals(switch);
-            // By neighbour number: the lists that packets meet there. Leaves beside each other mostly share it.
+            // By neighbour number: the lists that packets meet there. Leaves beside each other
+            // mostly share it.
             let mut behind: BTreeSet<(u32, List)> = BTreeSet::new();
             let mut last: Vec<Option<List>> = vec![None; neighbours.len()];
             for (leaf, &home) in (0..).zip(&tables.leaves) {

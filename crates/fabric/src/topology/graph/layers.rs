@@ -1,19 +1,22 @@
 //! # Layers: shortest ways without deadlock
 //!
-//! Packets on shortest ways may wait for each other in a circle, as on a five-switch ring. *Layers* end the circles: each
-//! link's channels are divided into classes, and the waits within a class form no cycle. The graph gets the fewest layers among
-//! three kinds:
+//! Packets on shortest ways may wait for each other in a circle, as on a five-switch ring. *Layers*
+//! end the circles: each link's channels are divided into classes, and the waits within a class
+//! form no cycle. The graph gets the fewest layers among three kinds:
 //!
 //! * *One*, if all shortest ways together have no cycle: trees and fat trees, complete graphs.
-//! * *Layers of links*: a packet takes another class on each link between switches (Günther 1981; Merlin and Schweitzer 1980).
-//!   Their count is the link count on the longest shortest way between leaves: 2 in a Slim Fly or a `PolarFly`.
-//! * *Layers of pairs* (LASH: Skeie, Lysne and Theiss, IPDPS 2002): all packets between a leaf pair stay in one class. Pair by
-//!   pair, the ways are put into the first class that stays without a cycle. Here all shortest ways for a pair go together,
-//!   where the paper has one way. If possible, the pairs are shared out among the classes: they are dealt once more, each to
-//!   the class with the fewest pairs that stays without a cycle.
+//! * *Layers of links*: a packet takes another class on each link between switches (Günther 1981;
+//!   Merlin and Schweitzer 1980). Their count is the link count on the longest shortest way between
+//!   leaves: 2 in a Slim Fly or a `PolarFly`.
+//! * *Layers of pairs* (LASH: Skeie, Lysne and Theiss, IPDPS 2002): all packets between a leaf pair
+//!   stay in one class. Pair by pair, the ways are put into the first class that stays without a
+//!   cycle. Here all shortest ways for a pair go together, where the paper has one way. If
+//!   possible, the pairs are shared out among the classes: they are dealt once more, each to the
+//!   class with the fewest pairs that stays without a cycle.
 //!
-//! The search for pair layers ends when it would need as many as there are link layers, and after [`MOST_STEPS`] steps: a large
-//! graph then has link layers. The k shortest ways get their layers one by one (`alternatives.rs`).
+//! The search for pair layers ends when it would need as many as there are link layers, and after
+//! [`MOST_STEPS`] steps: a large graph then has link layers. The k shortest ways get their layers
+//! one by one (`alternatives.rs`).
 
 use super::shortest::{FirstLinks, NextLink, leaves};
 use petgraph::Graph as Digraph;
@@ -36,7 +39,8 @@ pub enum Layers {
     Pairs(u32, Vec<u8>),
 }
 
-/// A link with a class, and a link with a class that packets on the first may wait for. Links are numbered switch by switch.
+/// A link with a class, and a link with a class that packets on the first may wait for. Links are
+/// numbered switch by switch.
 pub(super) type Wait = ([u32; 2], [u32; 2]);
 
 /// A graph without its nodes' ports.
@@ -73,7 +77,8 @@ impl Layers {
         }
     }
 
-    /// The class of a packet between two of `count` leaves, by their numbers, behind this many links between switches.
+    /// The class of a packet between two of `count` leaves, by their numbers, behind this many
+    /// links between switches.
     #[inline]
     pub(super) fn class(&self, count: usize, from: u16, to: u16, links: u32) -> u32 {
         match self {
@@ -83,8 +88,9 @@ impl Layers {
         }
     }
 
-    /// Holds and waits for packets on shortest ways between switches. With two `parts`, packets go on from a leaf by a second
-    /// way, with separate classes. The waits between the two parts are left out: no wait leads back.
+    /// Holds and waits for packets on shortest ways between switches. With two `parts`, packets go
+    /// on from a leaf by a second way, with separate classes. The waits between the two parts are
+    /// left out: no wait leads back.
     pub(super) fn waits(&self, shape: Shape, parts: u32) -> Vec<Wait> {
         let count = self.count();
         let mut waits = match self {
@@ -151,11 +157,12 @@ impl Shape<'_> {
         is_cyclic_directed(&waits)
     }
 
-    /// The waits where the class is the link count between switches, at most `last`; the bits in `start` are the counts with
-    /// which packets begin.
+    /// The waits where the class is the link count between switches, at most `last`; the bits in
+    /// `start` are the counts with which packets begin.
     fn waits_of_links(&self, last: u32, start: u64) -> Vec<Wait> {
         let (leaves, first) = (self.leaves(), self.first_links());
-        // By link, and by the neighbour's number at its end: the links behind packets that wait there, as bits.
+        // By link, and by the neighbour's number at its end: the links behind packets that wait
+        // there, as bits.
         let mut begins = vec![0];
         for &end in self.neighbours.iter().flatten() {
             begins.push(begins[begins.len() - 1] + self.neighbours[end as usize].len());
@@ -215,8 +222,8 @@ impl Shape<'_> {
         waits
     }
 
-    /// Calls for each leaf pair, by its place in a table, with the links that its packets hold and wait for, as long as the
-    /// call returns true.
+    /// Calls for each leaf pair, by its place in a table, with the links that its packets hold and
+    /// wait for, as long as the call returns true.
     fn each_pair(&self, mut call: impl FnMut(usize, &[[u32; 2]]) -> bool) -> bool {
         let (leaves, first) = (self.leaves(), self.first_links());
         let mut toward = FirstLinks::default();

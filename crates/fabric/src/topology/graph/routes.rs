@@ -1,15 +1,18 @@
 //! # Forwarding tables from outside
 //!
-//! [`Routes`] list, for a switch and a destination, the neighbours to which packets may go on. A destination is a node, or a
-//! switch with nodes, which stands for its nodes without their own entry. Several cables to a neighbour all lead there.
+//! [`Routes`] list, for a switch and a destination, the neighbours to which packets may go on. A
+//! destination is a node, or a switch with nodes, which stands for its nodes without their own
+//! entry. Several cables to a neighbour all lead there.
 //!
-//! A graph takes such tables only if they are complete: from every switch with nodes all ways that the entries allow lead to the
-//! destination, by cables that exist, and no way returns to a switch. Entries that no packet meets are allowed.
+//! A graph takes such tables only if they are complete: from every switch with nodes all ways that
+//! the entries allow lead to the destination, by cables that exist, and no way returns to a switch.
+//! Entries that no packet meets are allowed.
 //!
-//! *Deadlock.* Such ways may wait for each other in a circle; [`find_cycle`](crate::find_cycle) follows all of them. *Hop
-//! classes* end all circles: with `classes` channel classes a packet takes class 0 on its first link between switches, class 1
-//! on the second, and the last class on all further ones. With as many classes as the longest way has such links no packet
-//! waits for a class below its own (Günther 1981; Merlin and Schweitzer 1980).
+//! *Deadlock.* Such ways may wait for each other in a circle; [`find_cycle`](crate::find_cycle)
+//! follows all of them. *Hop classes* end all circles: with `classes` channel classes a packet
+//! takes class 0 on its first link between switches, class 1 on the second, and the last class on
+//! all further ones. With as many classes as the longest way has such links no packet waits for a
+//! class below its own (Günther 1981; Merlin and Schweitzer 1980).
 
 use super::Graph;
 use super::tables::{Home, List, NO_LEAF, Pair, Row, SharedLists, Tables};
@@ -76,7 +79,8 @@ impl Routes {
     }
 }
 
-/// Tables by destination, as a graph reads them: a *column* is a switch with nodes, or a node where any entry names a node.
+/// Tables by destination, as a graph reads them: a *column* is a switch with nodes, or a node where
+/// any entry names a node.
 pub(super) struct Columns<'a> {
     graph: &'a Graph,
     routes: &'a Routes,
@@ -94,7 +98,8 @@ impl<'a> Columns<'a> {
     /// A graph's tables.
     ///
     /// # Errors
-    /// If there are too many entries, or an entry does not fit the graph: the key is `routes.` and the entry's number.
+    /// If there are too many entries, or an entry does not fit the graph: the key is `routes.` and
+    /// the entry's number.
     pub fn new(graph: &'a Graph, routes: &'a Routes) -> Result<Self, TopologyError> {
         let by_node = routes
             .entries
@@ -161,7 +166,8 @@ impl<'a> Columns<'a> {
             };
             if self.homes[first] == entry.at {
                 return wrong(format!(
-                    "{to} is at {at} itself, and packets leave there to their nodes: remove the line"
+                    "{to} is at {at} itself, and packets leave there to their nodes: remove the \
+                    line"
                 ));
             }
             if !seen.insert((entry.at, entry.to)) {
@@ -173,7 +179,8 @@ impl<'a> Columns<'a> {
             for &next in &entry.next {
                 if neighbours.binary_search(&next).is_err() {
                     return wrong(format!(
-                        "{at} has no cable to {}, the next switch for {to}: name one of its neighbours, {}",
+                        "{at} has no cable to {}, the next switch for {to}: name one of its \
+                        neighbours, {}",
                         self.name(next),
                         self.names(neighbours),
                     ));
@@ -190,7 +197,8 @@ impl<'a> Columns<'a> {
     /// Checks that all ways arrive.
     ///
     /// # Errors
-    /// If a switch that a packet comes to has no entry, or a way returns to a switch, or is too long.
+    /// If a switch that a packet comes to has no entry, or a way returns to a switch, or is too
+    /// long.
     pub fn check(&self) -> Result<(), TopologyError> {
         let sources: BTreeSet<u32> = self.homes.iter().copied().collect();
         let mut longest = vec![None; self.graph.neighbours.len()];
@@ -232,7 +240,8 @@ impl<'a> Columns<'a> {
                 None => String::new(),
             };
             let message = format!(
-                "{name} has no entry for {to}{from}: add a line with {name}, {to} and the next switches"
+                "{name} has no entry for {to}{from}: add a line with {name}, {to} and the next \
+                switches"
             );
             return Err(TopologyError::new("routes", message, ""));
         };

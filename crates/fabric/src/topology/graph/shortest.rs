@@ -1,14 +1,16 @@
 //! # Shortest ways in a graph
 //!
-//! All shortest ways to a switch form a directed graph without cycles: each link leads to a switch one link nearer.
-//! Breadth-first searches from the switches with nodes, the *leaves*, find these links, leaf by leaf ([`FirstLinks`]). Tables hold
-//! them for all packets alike ([`Tables`]), and [`Layers`](super::Layers) follow them for dependencies.
+//! All shortest ways to a switch form a directed graph without cycles: each link leads to a switch
+//! one link nearer. Breadth-first searches from the switches with nodes, the *leaves*, find these
+//! links, leaf by leaf ([`FirstLinks`]). Tables hold them for all packets alike ([`Tables`]), and
+//! [`Layers`](super::Layers) follow them for dependencies.
 
 use super::Graph;
 use super::tables::{Home, List, NO_LEAF, Pair, Row, SharedLists, Tables};
 use std::collections::BTreeSet;
 
-/// The links by which the shortest ways to one leaf begin, at each switch. Kept for reuse from leaf to leaf.
+/// The links by which the shortest ways to one leaf begin, at each switch. Kept for reuse from leaf
+/// to leaf.
 #[derive(Debug, Default)]
 pub(super) struct FirstLinks {
     /// The switches from the leaf to the farthest one.

@@ -1,13 +1,15 @@
 //! # A graph's forwarding tables
 //!
-//! A switch forwards by the input port and the destination, as Autonet's switches do (Schroeder et al., 1991): a packet that
-//! has come down goes on down, any other one takes a shortest legal way. All nodes at a switch have the same ways, so that
-//! destinations are switches with nodes, the *leaves*. A switch's *row* has an entry for each leaf: the number of a port list
-//! pair, one for packets that may still go up and one for those that have come down.
+//! A switch forwards by the input port and the destination, as Autonet's switches do (Schroeder et
+//! al., 1991): a packet that has come down goes on down, any other one takes a shortest legal way.
+//! All nodes at a switch have the same ways, so that destinations are switches with nodes, the
+//! *leaves*. A switch's *row* has an entry for each leaf: the number of a port list pair, one for
+//! packets that may still go up and one for those that have come down.
 //!
-//! Lists, pairs and rows are stored once each and shared between switches. In a fat tree all leaves forward alike, as do all
-//! top switches, and the middle switches with the same leaves below: the tables for 2,304 switches with 16,384 nodes have 66
-//! rows of 4 KB. In a graph without any order each switch has its own row.
+//! Lists, pairs and rows are stored once each and shared between switches. In a fat tree all leaves
+//! forward alike, as do all top switches, and the middle switches with the same leaves below: the
+//! tables for 2,304 switches with 16,384 nodes have 66 rows of 4 KB. In a graph without any order
+//! each switch has its own row.
 
 use super::{Graph, MAX_SWITCHES};
 use crate::prefetch::prefetch;
@@ -134,7 +136,8 @@ impl Tables {
                 };
                 row.push(pairs.place(&[Pair { legal, down }]).0);
             }
-            // The way to the switch itself is never read: with the neighbouring entry in its place, more rows are equal.
+            // The way to the switch itself is never read: with the neighbouring entry in its place,
+            // more rows are equal.
             let own = leaves.binary_search(&switch);
             if let Ok(own) = own
                 && let Some(&beside) = row.get(own.abs_diff(1))
@@ -174,8 +177,8 @@ impl Tables {
         }
     }
 
-    /// The port list by which packets to a leaf leave a switch, another one: those that may still go up, or those that have
-    /// come down.
+    /// The port list by which packets to a leaf leave a switch, another one: those that may still
+    /// go up, or those that have come down.
     #[inline]
     pub fn list(&self, row: Row, leaf: u16, may_climb: bool) -> List {
         let entry = row.first + u32::from(leaf);
@@ -276,8 +279,8 @@ impl Distances {
     }
 }
 
-/// Whether a shortest way with `links` links, if there is one, begins with the link to a neighbour with a way of `further`
-/// links.
+/// Whether a shortest way with `links` links, if there is one, begins with the link to a neighbour
+/// with a way of `further` links.
 fn leads(links: u8, further: u8) -> bool {
     links != FAR && links == further.saturating_add(1)
 }

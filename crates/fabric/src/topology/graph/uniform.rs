@@ -1,18 +1,22 @@
 //! # Uniform traffic on a graph: way lengths and link loads
 //!
-//! Each node sends at the same rate to every other node. The loads of links, in units of one node's rate, give an estimate of
-//! the rate that the network accepts: no link carries more than its own rate, and the busiest one has its rate when nodes send
-//! at `1 / busiest` of it. The loads follow from the ways alone. Packets with a choice among several links take each one
-//! equally often. Fixed ways by a hash load some link more; adaptive ascents beyond saturation load the busiest one less.
+//! Each node sends at the same rate to every other node. The loads of links, in units of one node's
+//! rate, give an estimate of the rate that the network accepts: no link carries more than its own
+//! rate, and the busiest one has its rate when nodes send at `1 / busiest` of it. The loads follow
+//! from the ways alone. Packets with a choice among several links take each one equally often.
+//! Fixed ways by a hash load some link more; adaptive ascents beyond saturation load the busiest
+//! one less.
 //!
-//! For each switch with nodes, the *leaf*, the packets to all its nodes are followed together. The legal ways in up*/down*
-//! routing lead up, then down, and up is to a higher switch number: one pass over the switches in ascending order moves all
-//! packets that may still go up, and one in descending order moves all that go down. The same traffic on shortest ways, legal
-//! or not, moves from the farthest switches to the leaf. Way lengths come from the neighbours and not from the tables of
-//! [`Forwarding`](super::Forwarding), so that tests compare the two.
+//! For each switch with nodes, the *leaf*, the packets to all its nodes are followed together. The
+//! legal ways in up*/down* routing lead up, then down, and up is to a higher switch number: one
+//! pass over the switches in ascending order moves all packets that may still go up, and one in
+//! descending order moves all that go down. The same traffic on shortest ways, legal or not, moves
+//! from the farthest switches to the leaf. Way lengths come from the neighbours and not from the
+//! tables of [`Forwarding`](super::Forwarding), so that tests compare the two.
 //!
-//! *Samples.* The cost is a few steps for each leaf and link. In large graphs an even leaf sample stands for all. A link near a
-//! sampled leaf would then seem busy; so each half of the sample has its own loads, and the lower one counts.
+//! *Samples.* The cost is a few steps for each leaf and link. In large graphs an even leaf sample
+//! stands for all. A link near a sampled leaf would then seem busy; so each half of the sample has
+//! its own loads, and the lower one counts.
 
 use super::{Graph, distances};
 use crate::topology::wiring::Wiring;
@@ -36,7 +40,8 @@ pub struct Uniform {
 }
 
 impl Uniform {
-    /// The rate of the nodes at which the busiest link is full, as a share of a link's rate, from 0 to 1.
+    /// The rate of the nodes at which the busiest link is full, as a share of a link's rate, from 0
+    /// to 1.
     pub fn accepted(&self) -> f64 {
         self.busiest.recip().min(1.0)
     }
@@ -89,8 +94,8 @@ impl<'a> Loads<'a> {
         begun
     }
 
-    /// A half's packets leave a switch in equal parts by the links to those neighbours that `leads` names; `arrive` takes each
-    /// part.
+    /// A half's packets leave a switch in equal parts by the links to those neighbours that `leads`
+    /// names; `arrive` takes each part.
     fn split(
         &mut self,
         half: usize,
@@ -162,7 +167,8 @@ impl Graph {
         }
     }
 
-    /// Follows the packets to a leaf on the shortest legal ways; among equally short ones, packets take those that go down.
+    /// Follows the packets to a leaf on the shortest legal ways; among equally short ones, packets
+    /// take those that go down.
     fn follow_legal(&self, leaf: u32, half: usize, loads: &mut Loads) {
         let switches = self.neighbours.len() as u32;
         let nearest = |links: &[u32], neighbours: &mut dyn Iterator<Item = &u32>| {

@@ -8,12 +8,14 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::ops::RangeInclusive;
 
-/// Arities of `1..=4` on 1 to 3 levels, more or fewer links up than down, some parallel, some positions empty.
+/// Arities of `1..=4` on 1 to 3 levels, more or fewer links up than down, some parallel, some
+/// positions empty.
 pub fn small_tree() -> impl Strategy<Value = FatTree> {
     tree(1..=3, 1..=4)
 }
 
-/// Up to some hundred nodes: 2 to 4 levels, arities of `1..=6`, but no more links than a case has time for.
+/// Up to some hundred nodes: 2 to 4 levels, arities of `1..=6`, but no more links than a case has
+/// time for.
 pub fn large_tree() -> impl Strategy<Value = FatTree> {
     tree(2..=4, 1..=6).prop_filter("too many links", |tree| tree.links() <= 2000)
 }
@@ -73,7 +75,8 @@ pub fn rule() -> impl Strategy<Value = Misrouting> {
     ])
 }
 
-/// Groups of 1 to 4 switches, 2 to 9 groups, one link or more between two groups, some positions empty.
+/// Groups of 1 to 4 switches, 2 to 9 groups, one link or more between two groups, some positions
+/// empty.
 pub fn dragonfly() -> impl Strategy<Value = Dragonfly> {
     let arities = (1_u32..=3, 1_u32..=4, 1_u32..=4, 2_u32..=9)
         .prop_map(|(terminals, group, global, most)| {
@@ -128,8 +131,9 @@ const WAYS: [Ways; 5] = [
     Ways::KShortest,
 ];
 
-/// Up to 9 switches in a random tree with chords, some beside another cable, and up to 16 nodes anywhere, some attached; one
-/// root or several, any way rule, or tables with some shortest ways by switch or by node.
+/// Up to 9 switches in a random tree with chords, some beside another cable, and up to 16 nodes
+/// anywhere, some attached; one root or several, any way rule, or tables with some shortest ways by
+/// switch or by node.
 pub fn graph() -> impl Strategy<Value = Graph> {
     let ends = || (any::<u32>(), any::<u32>());
     let shape = (

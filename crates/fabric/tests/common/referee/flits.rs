@@ -6,7 +6,8 @@ use fabric::{Ack, ChannelId, Circuit, Cycle, LinkCounters, PacketSpec, Place, Sw
 use std::collections::{BTreeMap, VecDeque};
 
 impl Referee<'_> {
-    /// A broadcast gets one more link among those that it needs at a switch. With the last link it goes on.
+    /// A broadcast gets one more link among those that it needs at a switch. With the last link it
+    /// goes on.
     pub(super) fn claimed(
         &mut self,
         switch: SwitchId,
@@ -42,8 +43,8 @@ impl Referee<'_> {
         self.open(&channels, Some(header.from), now);
     }
 
-    /// Injects each traffic class's first waiting packet while an adapter has few enough packets in this class under way and
-    /// its link has a free channel in the class.
+    /// Injects each traffic class's first waiting packet while an adapter has few enough packets in
+    /// this class under way and its link has a free channel in the class.
     pub(super) fn inject(&mut self, now: Cycle) -> Vec<PacketSpec> {
         let mut injected = Vec::new();
         let senders: Vec<(Place, u8)> = self.queues.keys().copied().collect();
@@ -90,7 +91,8 @@ impl Referee<'_> {
         injected
     }
 
-    /// A first flit is sent: immediately, or in a gap in another worm, or when the last other worm has left the link.
+    /// A first flit is sent: immediately, or in a gap in another worm, or when the last other worm
+    /// has left the link.
     pub(super) fn start(&mut self, now: Cycle, channel: ChannelId) {
         let granted = self.unstarted.remove(&channel).expect("it was granted");
         let config = &self.case.config;

@@ -11,7 +11,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 impl Referee<'_> {
-    /// The port by which a packet leaves a switch that is in no tree, and the channels that the packet may take.
+    /// The port by which a packet leaves a switch that is in no tree, and the channels that the
+    /// packet may take.
     pub(super) fn step(
         &mut self,
         now: Cycle,
@@ -33,7 +34,8 @@ impl Referee<'_> {
         }
     }
 
-    /// Packets that hold a channel on the link at a port, or have waited for one since before this cycle.
+    /// Packets that hold a channel on the link at a port, or have waited for one since before this
+    /// cycle.
     pub(super) fn load(&self, now: Cycle, switch: SwitchId, port: u32) -> u32 {
         let link: LinkId = self.case.config.topology.output(switch, port);
         let waiting = self.groups.get(&link).map_or(0, |group| {
@@ -43,7 +45,8 @@ impl Referee<'_> {
         self.lanes.count + waiting as u32 - self.spare(link) as u32
     }
 
-    /// The load on the first link of a way, times its link count; `next` is the port that leads on, until the way ends.
+    /// The load on the first link of a way, times its link count; `next` is the port that leads on,
+    /// until the way ends.
     fn cost(
         &self,
         now: Cycle,
@@ -185,8 +188,8 @@ impl Referee<'_> {
 }
 
 impl Referee<'_> {
-    /// Up*/down* routing in a graph, by searches: down as soon as a shortest legal way leads down, else up. Given tables are read
-    /// as they are.
+    /// Up*/down* routing in a graph, by searches: down as soon as a shortest legal way leads down,
+    /// else up. Given tables are read as they are.
     fn graph_step(
         &mut self,
         now: Cycle,
@@ -327,7 +330,8 @@ impl Referee<'_> {
         (port, lanes)
     }
 
-    /// A packet's random leaf in a graph, if it has not been there. It may pass its destination on the way.
+    /// A packet's random leaf in a graph, if it has not been there. It may pass its destination on
+    /// the way.
     fn pending(&self, graph: &Graph, header: &Header) -> Option<SwitchId> {
         let flight = &self.flights[&header.packet];
         let (wiring, via) = (graph.cabling(), SwitchId::new(flight.via?));
@@ -340,8 +344,8 @@ impl Referee<'_> {
         (hops < distance(wiring, source, via)).then_some(via)
     }
 
-    /// One among several ports at a switch in a graph: by a hash and the plan; at its first switch an adaptive packet takes the
-    /// least loaded one.
+    /// One among several ports at a switch in a graph: by a hash and the plan; at its first switch
+    /// an adaptive packet takes the least loaded one.
     fn choose(
         &mut self,
         now: Cycle,
@@ -447,7 +451,8 @@ fn distance(wiring: &dyn Wiring, from: SwitchId, to: SwitchId) -> u32 {
     panic!("a graph is connected");
 }
 
-/// Links between switches on the shortest legal way to a switch: up, if the packet may still climb, and then down.
+/// Links between switches on the shortest legal way to a switch: up, if the packet may still climb,
+/// and then down.
 fn legal(wiring: &dyn Wiring, from: SwitchId, to: SwitchId, climbs: bool) -> Option<u32> {
     let mut queue = VecDeque::from([(from, climbs, 0)]);
     let mut seen = BTreeSet::from([(from, climbs)]);
@@ -468,8 +473,8 @@ fn legal(wiring: &dyn Wiring, from: SwitchId, to: SwitchId, climbs: bool) -> Opt
     None
 }
 
-/// A class's channels, among those that a packet may take at all: as many as in any other class, or one more if the class is
-/// low.
+/// A class's channels, among those that a packet may take at all: as many as in any other class, or
+/// one more if the class is low.
 pub fn class_of(lanes: &Range<u32>, class: u32, classes: u32) -> Range<u32> {
     // Dealt out in turn, each class gets this many.
     let dealt = |class: u32| lanes.clone().skip(class as usize).step_by(classes as usize);
@@ -478,8 +483,9 @@ pub fn class_of(lanes: &Range<u32>, class: u32, classes: u32) -> Range<u32> {
     first..first + size(class)
 }
 
-/// Dimension-order routing in a torus, from the switch's place: the port, and the allowed channels. A ring's dateline is
-/// between the last switch and the first; packets that have crossed it take the second half of the channels.
+/// Dimension-order routing in a torus, from the switch's place: the port, and the allowed channels.
+/// A ring's dateline is between the last switch and the first; packets that have crossed it take
+/// the second half of the channels.
 fn torus_step(
     torus: &Torus,
     spec: &PacketSpec,
@@ -511,7 +517,8 @@ fn leads(wiring: &dyn Wiring, from: SwitchId, port: u32) -> Option<u32> {
     }
 }
 
-/// The port at a group's switch that leads by the `link`-th link to group `aim`, or in its own group to switch `to`.
+/// The port at a group's switch that leads by the `link`-th link to group `aim`, or in its own
+/// group to switch `to`.
 fn dragonfly_port(
     wiring: &dyn Wiring,
     group: u32,
@@ -541,8 +548,8 @@ fn dragonfly_port(
     }
 }
 
-/// A switch's port that leads to a neighbour which is right, or one step nearer, in the first dimension that is not right yet;
-/// `None` at the switch itself.
+/// A switch's port that leads to a neighbour which is right, or one step nearer, in the first
+/// dimension that is not right yet; `None` at the switch itself.
 fn towards(
     wiring: &dyn Wiring,
     sizes: &[u32],

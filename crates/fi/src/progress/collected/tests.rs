@@ -36,7 +36,8 @@ fn a_result_is_there_with_its_end() {
     assert_eq!(calls.take(second), Some(EndStatus::Truncated));
     assert_eq!(room.bytes(), b"abcd");
 
-    // The reason why a call has failed is longer than the room for its result, which stays as it is.
+    // The reason why a call has failed is longer than the room for its result, which stays as it
+    // is.
     calls.begin(failed, room.into());
     tell(
         &mut calls,

@@ -1,31 +1,35 @@
 //! # The software broadcast (petrini2001: "a balanced tree and point-to-point messages"; "both implementations perform an initial
 //! barrier to guarantee resources allocation")
 //!
-//! The barrier is the best that the group has. The bytes then go from leader to leader in *segments* of up to
-//! [`SEGMENT_PACKETS`] packets, each a DMA that notifies: down the balanced tree, or, where that is faster, along a chain
-//! through all leaders. In a tree each process sends everything to each of its children, so `branching` children share its
-//! link. A chain sends everything once, but the last process waits until the first segment has come through all processes
-//! before it. With a ratio `r`, the chain is taken if `(r - 1) size > leaders * segment`.
+//! The barrier is the best that the group has. The bytes then go from leader to leader in
+//! *segments* of up to [`SEGMENT_PACKETS`] packets, each a DMA that notifies: down the balanced
+//! tree, or, where that is faster, along a chain through all leaders. In a tree each process sends
+//! everything to each of its children, so `branching` children share its link. A chain sends
+//! everything once, but the last process waits until the first segment has come through all
+//! processes before it. With a ratio `r`, the chain is taken if `(r - 1) size > leaders * segment`.
 //!
-//! The root's host sends a single segment itself. With several segments, threads on the adapters of the root and the
-//! processes in between send each segment on as soon as it has come, and notify the host at the end. Even and odd
-//! segments have separate events, and a process has at most two segments under way to each child: so no segment is
-//! mistaken for another even if one overtakes the other.
+//! The root's host sends a single segment itself. With several segments, threads on the adapters of
+//! the root and the processes in between send each segment on as soon as it has come, and notify
+//! the host at the end. Even and odd segments have separate events, and a process has at most two
+//! segments under way to each child: so no segment is mistaken for another even if one overtakes
+//! the other.
 //!
-//! *Main memory.* A process in between that received into main memory would read everything back to send it on, over a
-//! bus that carries one direction at a time. So it receives into a *stage* for [`SLOTS`] segments in adapter memory and
-//! sends on from there, while its thread copies each segment out to main memory: all bytes cross the bus once. A slot
-//! is free when its segment has been copied and the children have the segment. A signal, a zero-byte DMA, then notifies
-//! the sender, which keeps back the next segment for this slot until then. Bytes that go straight to their place, in
-//! adapter memory and at the leaves, need no such signals. A buffer is in the same kind of memory in all processes, so
-//! senders know which case applies.
+//! *Main memory.* A process in between that received into main memory would read everything back to
+//! send it on, over a bus that carries one direction at a time. So it receives into a *stage* for
+//! [`SLOTS`] segments in adapter memory and sends on from there, while its thread copies each
+//! segment out to main memory: all bytes cross the bus once. A slot is free when its segment has
+//! been copied and the children have the segment. A signal, a zero-byte DMA, then notifies the
+//! sender, which keeps back the next segment for this slot until then. Bytes that go straight to
+//! their place, in adapter memory and at the leaves, need no such signals. A buffer is in the same
+//! kind of memory in all processes, so senders know which case applies.
 //!
-//! *Several rails.* Where the machine's policy picks the rails, hosts send segments from main memory to main memory
-//! ([`super::lanes`]).
+//! *Several rails.* Where the machine's policy picks the rails, hosts send segments from main
+//! memory to main memory ([`super::lanes`]).
 //!
-//! *In a row.* The root leaves a broadcast long before the leaves do, and may ask for the next barrier before the
-//! leaves have reached that barrier. The root asks again after `retry_delay` and the round trip, 3 us in all. So the
-//! mean time of several broadcasts in a row rises in 3 us steps; a single broadcast's time does not.
+//! *In a row.* The root leaves a broadcast long before the leaves do, and may ask for the next
+//! barrier before the leaves have reached that barrier. The root asks again after `retry_delay` and
+//! the round trip, 3 us in all. So the mean time of several broadcasts in a row rises in 3 us
+//! steps; a single broadcast's time does not.
 
 use super::Group;
 use super::relay::{Child, Job, Stage, Work};
@@ -39,18 +43,20 @@ use elan::{Action, DmaError, ElanAddr, Placement, ProcessId, Thread};
 use std::rc::Rc;
 use units::Bytes;
 
-/// The longest segment. The value is assumed, not published. Longer segments fill a long chain more slowly, shorter
-/// ones spend more time on signals: among 4, 8, 16 and 64 KB, only with 8 KB no message size is slower than over one
-/// rail (4 and 32 nodes with four rails, dynamic and basic, full striping).
+/// The longest segment. The value is assumed, not published. Longer segments fill a long chain more
+/// slowly, shorter ones spend more time on signals: among 4, 8, 16 and 64 KB, only with 8 KB no
+/// message size is slower than over one rail (4 and 32 nodes with four rails, dynamic and basic,
+/// full striping).
 const LANE_SEGMENT: Bytes = Bytes::from_kb(8);
 
 impl Group {
-    /// Sends `size` bytes at the root's `buffer`, by its rank, to the same address in all members, in software
-    /// (`elan_bcast`).
+    /// Sends `size` bytes at the root's `buffer`, by its rank, to the same address in all members,
+    /// in software (`elan_bcast`).
     ///
     /// # Errors
-    /// If a member has no such buffer. A member that stages the bytes, on one rail, gets the error itself, and passes the bytes on.
-    /// Otherwise its sender gets the error, and the member and those below it wait for ever.
+    /// If a member has no such buffer. A member that stages the bytes, on one rail, gets the error
+    /// itself, and passes the bytes on. Otherwise its sender gets the error, and the member and
+    /// those below it wait for ever.
     pub async fn bcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<(), DmaError> {
         self.bcast_from(Span::new(buffer, size), root).await
     }
@@ -97,7 +103,8 @@ impl Group {
             sent = Span::new(span.to, span.size);
         }
         if outcome.is_ok() {
-            // Before a barrier by software ends, all members have prepared for a broadcast by software.
+            // Before a barrier by software ends, all members have prepared for a broadcast by
+            // software.
             let barrier = self.barrier(self.inner.waits, software).await;
             outcome = barrier.map(|by| way.min(by));
         }
@@ -176,8 +183,8 @@ impl Group {
         self.node().prime(self.event(Slot::Sent), 1);
     }
 
-    /// Whether processes in between stage the bytes: unless these are certainly in adapter memory. A process that lacks the
-    /// buffer then learns so by its own copy.
+    /// Whether processes in between stage the bytes: unless these are certainly in adapter memory.
+    /// A process that lacks the buffer then learns so by its own copy.
     pub(in crate::elan) fn stages(&self, span: Span) -> bool {
         self.node().placement(span.to, span.size) != Ok(Placement::Adapter)
     }
@@ -293,8 +300,8 @@ impl Group {
         leaders[TeamId::new((place + root.get()) % leaders.len() as u32)]
     }
 
-    /// This leader's forwarding work in a broadcast from its own team or another; `None` for teams without a place
-    /// below.
+    /// This leader's forwarding work in a broadcast from its own team or another; `None` for teams
+    /// without a place below.
     fn work(&self, mut span: Span, root: TeamId) -> Option<Work> {
         let spot = self.place(span, root);
         if spot.children.is_empty() {

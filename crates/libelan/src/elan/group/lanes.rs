@@ -1,16 +1,17 @@
 //! # Software broadcasts and reductions over several rails
 //!
-//! On a machine with several rails, a transfer between the main memories of group members is a message from host to
-//! host, over the rails that the machine's policy picks at its sender ([`crate::elan::rails`]). A signal on the home
-//! rail then reports that the bytes are in main memory. Broadcast segments, partial results and reduction results go in
-//! this way, if they are longer than [`SMALL`]. Under static allocation, another rail carries such a message while all
+//! On a machine with several rails, a transfer between the main memories of group members is a
+//! message from host to host, over the rails that the machine's policy picks at its sender
+//! ([`crate::elan::rails`]). A signal on the home rail then reports that the bytes are in main
+//! memory. Broadcast segments, partial results and reduction results go in this way, if they are
+//! longer than [`SMALL`]. Under static allocation, another rail carries such a message while all
 //! rails between its ends are down: the call needs no more than one rail that works.
 //!
-//! *Broadcasts.* No bytes are staged in adapter memory, and no thread takes part: a host that is between others in the
-//! tree or chain of [`super::bcast`] sees the signal, and sends the segment on. Even and odd segments are two *lanes*.
-//! A lane sends its next segment when the last one has arrived at all places below. So a lane's signals come in segment
-//! order, and one lane starts while the other ends. A root that has the bytes in adapter memory sends them on the home
-//! rail.
+//! *Broadcasts.* No bytes are staged in adapter memory, and no thread takes part: a host that is
+//! between others in the tree or chain of [`super::bcast`] sees the signal, and sends the segment
+//! on. Even and odd segments are two *lanes*. A lane sends its next segment when the last one has
+//! arrived at all places below. So a lane's signals come in segment order, and one lane starts
+//! while the other ends. A root that has the bytes in adapter memory sends them on the home rail.
 
 use super::Group;
 use super::span::Span;
@@ -22,16 +23,16 @@ use crate::elan::spread::{Part, Poster, StripeFuture, all, carry};
 use elan::{Dma, DmaError, ProcessId};
 
 impl Group {
-    /// Whether the machine's policy picks a broadcast's rails: it does if the broadcast would be staged in adapter
-    /// memory, and is not small. All members agree on this, as their buffers are in the same kind of memory, and either
-    /// all or no members have posted the call.
+    /// Whether the machine's policy picks a broadcast's rails: it does if the broadcast would be
+    /// staged in adapter memory, and is not small. All members agree on this, as their buffers are
+    /// in the same kind of memory, and either all or no members have posted the call.
     pub(in crate::elan) fn by_rails(&self, span: Span) -> bool {
         let several = self.inner.courier.detours.is_some();
         several && !span.posted && span.size > SMALL && self.stages(span)
     }
 
-    /// Sends all segments to some leaders, as they come. A failure at one leader does not keep the others from their
-    /// segments.
+    /// Sends all segments to some leaders, as they come. A failure at one leader does not keep the
+    /// others from their segments.
     pub(in crate::elan) async fn relay_by_rails(
         &self,
         span: Span,
@@ -71,8 +72,8 @@ impl Group {
         outcomes.into_iter().collect()
     }
 
-    /// Brings a delivery: bytes between main memories over the rails that the policy picks, and then a signal on the home rail; all
-    /// else as [`bring`](Self::bring).
+    /// Brings a delivery: bytes between main memories over the rails that the policy picks, and
+    /// then a signal on the home rail; all else as [`bring`](Self::bring).
     pub(in crate::elan) async fn bring_by_rails(&self, one: Delivery) -> Result<(), DmaError> {
         let Delivery {
             vp,

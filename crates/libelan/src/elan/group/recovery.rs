@@ -1,45 +1,51 @@
 //! # Groups in a machine with failing parts
 //!
-//! Where a machine lists faults, each group keeps a record in each member's adapter memory, and each team's leader
-//! *watches* it. Without faults the record does not exist; with faults that do not occur it is not used.
+//! Where a machine lists faults, each group keeps a record in each member's adapter memory, and
+//! each team's leader *watches* it. Without faults the record does not exist; with faults that do
+//! not occur it is not used.
 //!
 //! ## From hardware to software trees
 //!
-//! A hardware barrier's root learns from the answer to its packet whether all or no members have left the barrier
-//! ([`elan::adapter::recovery`]). If the network has refused the packet, or has not answered it, no member has. The
-//! root alone decides the further course: this barrier and the next ones, [`CALLS`] in all, go by the software tree,
-//! and so do the broadcasts that follow these barriers. The root writes these barriers' numbers into the record of its
-//! children in the tree, and their watches pass the numbers on. A member that waits for the hardware's event waits for
-//! the record as well: exactly one comes. A member that comes later finds the record. So all members take the same way,
-//! independent of delays. After these calls the root tries the hardware again: links may have been repaired. That the
-//! hardware is left alone for 64 calls is assumed.
+//! A hardware barrier's root learns from the answer to its packet whether all or no members have
+//! left the barrier ([`elan::adapter::recovery`]). If the network has refused the packet, or has
+//! not answered it, no member has. The root alone decides the further course: this barrier and the
+//! next ones, [`CALLS`] in all, go by the software tree, and so do the broadcasts that follow these
+//! barriers. The root writes these barriers' numbers into the record of its children in the tree,
+//! and their watches pass the numbers on. A member that waits for the hardware's event waits for
+//! the record as well: exactly one comes. A member that comes later finds the record. So all
+//! members take the same way, independent of delays. After these calls the root tries the hardware
+//! again: links may have been repaired. That the hardware is left alone for 64 calls is assumed.
 //!
-//! If a data broadcast fails, no destination has been notified, and all still wait for the event that reports the
-//! bytes. So the root sends the bytes, with the same event, to each destination: they see no difference.
+//! If a data broadcast fails, no destination has been notified, and all still wait for the event
+//! that reports the bytes. So the root sends the bytes, with the same event, to each destination:
+//! they see no difference.
 //!
 //! ## Lost members
 //!
-//! A group is *lost*, permanently, if its members cannot all reach each other: calls under way and later calls return
-//! the error in all members that can be notified. There are three ways to notice it:
+//! A group is *lost*, permanently, if its members cannot all reach each other: calls under way and
+//! later calls return the error in all members that can be notified. There are three ways to notice
+//! it:
 //!
-//! * all sources' routing tables change at once, leave no way between two leaders, and still leave no way
-//!   `faults.detect` later (a cable may be dead for a moment just when the tables learn another): both leaders know by
-//!   themselves; and so does a leader if its own adapters are all dead then;
+//! * all sources' routing tables change at once, leave no way between two leaders, and still leave
+//!   no way `faults.detect` later (a cable may be dead for a moment just when the tables learn
+//!   another): both leaders know by themselves; and so does a leader if its own adapters are all
+//!   dead then;
 //! * a call's message has been given up: the sender knows;
-//! * another member reports it: a member that knows writes the error into the record of all leaders that do not know by
-//!   themselves. It waits while the tables leave a leader without a way, since this leader's watch sees a cable that is
-//!   dead for `faults.detect`. If the tables find a way before, the leader does not know the loss, and gets the news.
+//! * another member reports it: a member that knows writes the error into the record of all leaders
+//!   that do not know by themselves. It waits while the tables leave a leader without a way, since
+//!   this leader's watch sees a cable that is dead for `faults.detect`. If the tables find a way
+//!   before, the leader does not know the loss, and gets the news.
 //!
-//! A member that has stopped while its links live is silent: the others wait, as for any member that does not come. So
-//! is a member with a host that stops before its news gets through.
+//! A member that has stopped while its links live is silent: the others wait, as for any member
+//! that does not come. So is a member with a host that stops before its news gets through.
 //!
 //! ## Several rails
 //!
-//! A rail that is down as a whole is no loss: hardware barriers and the group's messages take detours
-//! ([`crate::elan::hardware`], [`crate::elan::detour`]). Dead cables, switches and single adapters count as on a
-//! machine with one rail: traffic that the home rail cannot carry leaves the hardware or loses the group, although
-//! another rail may have a way. Only messages that a member sends while its own adapter is dead take detours, and so
-//! does the news of a loss.
+//! A rail that is down as a whole is no loss: hardware barriers and the group's messages take
+//! detours ([`crate::elan::hardware`], [`crate::elan::detour`]). Dead cables, switches and single
+//! adapters count as on a machine with one rail: traffic that the home rail cannot carry leaves the
+//! hardware or loses the group, although another rail may have a way. Only messages that a member
+//! sends while its own adapter is dead take detours, and so does the news of a loss.
 
 use super::Group;
 use crate::elan::block::Block;
@@ -60,8 +66,8 @@ use units::Time;
 /// Barriers that go by software after the hardware has failed.
 const CALLS: u64 = 64;
 
-/// How often a member tries again to notify another one of a loss, within twice the detection time: by then the cable
-/// or the rail works, or the other one knows that it does not. Assumed.
+/// How often a member tries again to notify another one of a loss, within twice the detection time:
+/// by then the cable or the rail works, or the other one knows that it does not. Assumed.
 const TELLS: u32 = 16;
 
 /// The record's words: the first and the last barrier by software; then an error.
@@ -254,8 +260,8 @@ impl Group {
         }
     }
 
-    /// Whether the routing tables have a way from this leader to all others, and back, and one of the leader's adapters
-    /// works.
+    /// Whether the routing tables have a way from this leader to all others, and back, and one of
+    /// the leader's adapters works.
     fn look_at_tables(&self) -> Result<(), DmaError> {
         let node = self.node();
         let (here, detours) = (node.place(), &self.inner.courier.detours);
@@ -325,7 +331,8 @@ impl Group {
         self.hear(sent, one);
     }
 
-    /// Hears how a delivery ends that no call waits for: it takes a detour if its rail has failed; if it is lost, so is the group.
+    /// Hears how a delivery ends that no call waits for: it takes a detour if its rail has failed;
+    /// if it is lost, so is the group.
     fn hear(&self, sent: Transfer, one: Delivery) {
         if self.inner.recovery.is_some() || self.inner.courier.detours.is_some() {
             let group = self.clone();
@@ -369,7 +376,8 @@ impl Group {
         process.map_or(error, |&vp| error.of_process(vp))
     }
 
-    /// A call has failed: if the network has failed, the group is lost, and this process notifies the others.
+    /// A call has failed: if the network has failed, the group is lost, and this process notifies
+    /// the others.
     pub(in crate::elan) fn lose(&self, error: DmaError) {
         let no_rail = matches!(error, DmaError::NoRail { .. });
         let lost = no_rail || error.loss().is_some() || error.is_rail_down();
@@ -406,8 +414,9 @@ impl Group {
         }
     }
 
-    /// Notifies a leader that the group is lost, by a detour if the home rail has failed: tries again and again, unless
-    /// the leader learns by itself that it has no way to the lost leader, or to this one.
+    /// Notifies a leader that the group is lost, by a detour if the home rail has failed: tries
+    /// again and again, unless the leader learns by itself that it has no way to the lost leader,
+    /// or to this one.
     async fn tell_of_loss(&self, vp: ProcessId, part: Part, lost: Option<Place>) {
         let (node, there) = (self.node(), self.place_of(vp));
         let here = node.place();
@@ -433,8 +442,9 @@ impl Group {
         }
     }
 
-    /// Waits while the tables show a leader a loss. Returns whether they have done so for the detection time: then its
-    /// own watch reports that the group is lost. Tables that find a way before leave it ignorant.
+    /// Waits while the tables show a leader a loss. Returns whether they have done so for the
+    /// detection time: then its own watch reports that the group is lost. Tables that find a way
+    /// before leave it ignorant.
     async fn learns_of(&self, is_told: impl Fn() -> bool) -> bool {
         let node = self.node();
         let known = node.now() + self.detect();

@@ -1,5 +1,5 @@
-//! A software broadcast's thread: it sends segments to the children as they come, and copies segments that were
-//! received into the stage out to main memory. See [`super::bcast`].
+//! A software broadcast's thread: it sends segments to the children as they come, and copies
+//! segments that were received into the stage out to main memory. See [`super::bcast`].
 
 use super::Group;
 use super::span::{Carrier, Span};
@@ -41,7 +41,8 @@ pub(in crate::elan) struct Work {
 pub(in crate::elan) struct Child {
     /// The segments, in order.
     segments: Vec<Delivery>,
-    /// The event that occurs when the child has emptied a slot in its stage; `None` without a stage.
+    /// The event that occurs when the child has emptied a slot in its stage; `None` without a
+    /// stage.
     room: Option<EventId>,
     /// The last even and odd segments under way.
     under_way: [Option<(Transfer, Delivery)>; 2],
@@ -113,7 +114,8 @@ impl Stage {
 }
 
 impl Work {
-    /// Sends all segments on. A failure at one child, or in this process, does not keep the others from their segments.
+    /// Sends all segments on. A failure at one child, or in this process, does not keep the others
+    /// from their segments.
     pub async fn relay(mut self, thread: &Thread) -> Result<(), DmaError> {
         let (mut copied, courier) = (Ok(()), &self.group.inner.courier.clone());
         for index in 0..self.segments {

@@ -9,7 +9,8 @@ pub(crate) struct Span {
     pub from: ElanAddr,
     pub to: ElanAddr,
     pub size: Bytes,
-    /// Whether adapters carry out the call while their hosts compute, and all bytes take the home rail: hosts pick rails.
+    /// Whether adapters carry out the call while their hosts compute, and all bytes take the home
+    /// rail: hosts pick rails.
     pub posted: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Teams: a group's members on one node, which meet in shared memory. The first one, the leader, acts for all.
+//! Teams: a group's members on one node, which meet in shared memory. The first one, the leader,
+//! acts for all.
 
 use super::Group;
 use crate::elan::layout::{GroupRank, TeamId};
@@ -22,8 +23,8 @@ pub(crate) struct NodeMeeting {
     /// The members' data for the leader, and the leader's for them, by rank.
     pub passed: RefCell<BTreeMap<GroupRank, Vec<u8>>>,
     pub result: RefCell<Vec<u8>>,
-    /// Where the first leader is: the barrier to which each team has come, as far as detours have reported it; and a
-    /// signal that is fired with each such notice.
+    /// Where the first leader is: the barrier to which each team has come, as far as detours have
+    /// reported it; and a signal that is fired with each such notice.
     pub came: RefCell<BTreeMap<TeamId, u64>>,
     pub noted: Signal,
 }

@@ -7,7 +7,8 @@ use elan::{DmaError, ElanAddr, ProcessId};
 use std::future::pending;
 
 impl Elan {
-    /// Whether messages can go to a process and come from it, as far as the routing tables know, and a rail works.
+    /// Whether messages can go to a process and come from it, as far as the routing tables know,
+    /// and a rail works.
     fn reach(&self, vp: ProcessId) -> Result<(), DmaError> {
         let node = self.node();
         let (here, there) = (
@@ -57,12 +58,14 @@ impl Elan {
         }
     }
 
-    /// Waits until the network has failed, and a process is out of reach; for ever in a machine that lists no faults.
+    /// Waits until the network has failed, and a process is out of reach; for ever in a machine
+    /// that lists no faults.
     pub(super) async fn cut_off_from(&self, vp: ProcessId) -> DmaError {
         self.cut_off(|| self.reach(vp)).await
     }
 
-    /// Waits until the network has failed, and all processes that a receive may want messages from are out of reach.
+    /// Waits until the network has failed, and all processes that a receive may want messages from
+    /// are out of reach.
     pub(super) async fn cut_off_from_all(&self, select: Select) -> DmaError {
         let someone = || {
             if let Some(process) = select.process {

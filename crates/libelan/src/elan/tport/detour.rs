@@ -58,9 +58,9 @@ impl Server {
             .push((pending, End::Beside(Box::pin(end))));
     }
 
-    /// Handles the end of an answer or a notice to a process: if the network has certainly not carried it, it goes
-    /// again as soon as the process should be in reach. Its error has no other waiter, and the process would wait for
-    /// ever.
+    /// Handles the end of an answer or a notice to a process: if the network has certainly not
+    /// carried it, it goes again as soon as the process should be in reach. Its error has no other
+    /// waiter, and the process would wait for ever.
     pub(super) fn again(
         &self,
         to: ProcessId,

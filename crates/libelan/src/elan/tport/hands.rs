@@ -8,10 +8,11 @@
 //! | to move a longer message | a DMA into its buffer | a DMA into a system buffer, then `host.copy`; the sender copies the message out from its buffer, too |
 //! | to end a receive | an event, its block, a poll | no cost: the process itself has matched |
 //!
-//! The host works while its process does not compute, as for messages from its own node. So a message that comes during
-//! a computation waits for the computation's end. MPI's progress rule forbids this, and adapters that run the protocol
-//! avoid it. The host copies a message as a whole, where a library would overlap copies and DMAs part by part. This
-//! simplification makes long messages slower.
+//! The host works while its process does not compute, as for messages from its own node. So a
+//! message that comes during a computation waits for the computation's end. MPI's progress rule
+//! forbids this, and adapters that run the protocol avoid it. The host copies a message as a whole,
+//! where a library would overlap copies and DMAs part by part. This simplification makes long
+//! messages slower.
 
 use super::port::Port;
 use super::receive::Receive;
@@ -149,7 +150,8 @@ impl TportWorker {
         }
     }
 
-    /// Hands a DMA over to another rail's adapter, where `place` is the process; see [`crate::elan::rails`].
+    /// Hands a DMA over to another rail's adapter, where `place` is the process; see
+    /// [`crate::elan::rails`].
     pub async fn dma_beside(&self, place: &Node, dma: Dma) -> End {
         let node = self.node().clone();
         match &self.host {

@@ -14,7 +14,8 @@ use std::rc::Rc;
 use std::task::Poll;
 use units::{Bytes, Time};
 
-/// A posted receive's descriptor length: an envelope's, and as much again for event and buffer; assumed.
+/// A posted receive's descriptor length: an envelope's, and as much again for event and buffer;
+/// assumed.
 const POST: Bytes = Bytes::new(64);
 
 /// Starts a process's Tport thread.
@@ -111,8 +112,8 @@ pub(super) fn cancel(elan: &Elan, receive: &Rc<Receive>) {
     });
 }
 
-/// The host ends a receive: it copies the message if that waits elsewhere. A call that was given at a moment begins no
-/// sooner than the receive has ended.
+/// The host ends a receive: it copies the message if that waits elsewhere. A call that was given at
+/// a moment begins no sooner than the receive has ended.
 pub(super) async fn finish(
     elan: &Elan,
     receive: &Receive,

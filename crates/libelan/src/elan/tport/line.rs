@@ -1,14 +1,16 @@
 //! Receive and message queues, with entries found by sender and tag.
 //!
-//! A queue is a list in posting or arrival order, and the thread on the adapter compares an envelope with one entry
-//! after the other (module `thread`). The simulator needs two results from a search: the first entry that fits, and the
-//! number of entries with which the thread has compared the envelope, which takes simulated time. Both are found here
-//! without the list being walked, so that a queue of n messages takes the host n log n and not n².
+//! A queue is a list in posting or arrival order, and the thread on the adapter compares an
+//! envelope with one entry after the other (module `thread`). The simulator needs two results from
+//! a search: the first entry that fits, and the number of entries with which the thread has
+//! compared the envelope, which takes simulated time. Both are found here without the list being
+//! walked, so that a queue of n messages takes the host n log n and not n².
 //!
-//! Entries have numbers in their order ([`Line`]), and a sum tree counts the entries before a number. Receives that
-//! look at the same bits in an envelope have the same [`Masks`]. Under its masks, an envelope becomes the one
-//! [`Select`] that equals the selections of the receives that take it. MPI has four masks: with and without a source,
-//! and with and without a tag. Each further one takes its own search.
+//! Entries have numbers in their order ([`Line`]), and a sum tree counts the entries before a
+//! number. Receives that look at the same bits in an envelope have the same [`Masks`]. Under its
+//! masks, an envelope becomes the one [`Select`] that equals the selections of the receives that
+//! take it. MPI has four masks: with and without a source, and with and without a tag. Each further
+//! one takes its own search.
 
 use super::message::Select;
 use super::receive::Receive;
@@ -62,7 +64,8 @@ fn plain(select: Select) -> Select {
 /// Entries with numbers in order of arrival. Some entries count.
 struct Line<T> {
     entries: Vec<Option<T>>,
-    /// At i, counted entries with the numbers from i + 1 less its lowest bit, to i (P. Fenwick, 1994).
+    /// At i, counted entries with the numbers from i + 1 less its lowest bit, to i (P. Fenwick,
+    /// 1994).
     sums: Vec<u32>,
     present: usize,
 }
@@ -205,7 +208,8 @@ impl PostedQueue {
         }
     }
 
-    /// Takes a receive off the list, because a message has been found for it or it is to end; returns whether it was there.
+    /// Takes a receive off the list, because a message has been found for it or it is to end;
+    /// returns whether it was there.
     pub fn take_off(&mut self, receive: &Rc<Receive>) -> bool {
         let place = self.place(receive);
         if let Some((number, _)) = place {
@@ -255,8 +259,9 @@ impl PostedQueue {
         firsts.min()
     }
 
-    /// Takes the first receive that takes a message off the list. Probes before it that would take the message leave the list,
-    /// too, and come into `tell`. Returns also with how many receives the thread compares the message.
+    /// Takes the first receive that takes a message off the list. Probes before it that would take
+    /// the message leave the list, too, and come into `tell`. Returns also with how many receives
+    /// the thread compares the message.
     pub fn claim(
         &mut self,
         by: Searcher,
@@ -286,8 +291,8 @@ pub(super) trait Addressed {
 /// Messages without a receive, in order of arrival.
 pub(super) struct UnexpectedQueue<M> {
     line: Line<M>,
-    /// Masks of receives that have looked for a message, and the selections that take the list's messages, with their
-    /// numbers. Made at the first look, where the list is not short.
+    /// Masks of receives that have looked for a message, and the selections that take the list's
+    /// messages, with their numbers. Made at the first look, where the list is not short.
     masks: Vec<Masks>,
     sorted: BTreeSet<(Select, usize)>,
 }
@@ -312,8 +317,8 @@ impl<M: Addressed> UnexpectedQueue<M> {
         self.line.push(message, true);
     }
 
-    /// The number of the first message that a receive takes, if there is one, and with how many messages the thread
-    /// compares the receive.
+    /// The number of the first message that a receive takes, if there is one, and with how many
+    /// messages the thread compares the receive.
     pub fn first(&mut self, receive: &Receive) -> (Option<usize>, u32) {
         let number = if self.is_sorted(Masks::of(receive.select)) {
             let select = plain(receive.select);

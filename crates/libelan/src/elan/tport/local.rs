@@ -69,7 +69,8 @@ impl Port {
         }
     }
 
-    /// Finds a receive's message among the messages that are in shared memory already; returns whether there was one.
+    /// Finds a receive's message among the messages that are in shared memory already; returns
+    /// whether there was one.
     pub(super) fn take_shared(self: &Rc<Self>, peers: Peers, receive: &Rc<Receive>) -> bool {
         let mut state = self.state.borrow_mut();
         let (Some(number), _) = state.shared.first(receive) else {

@@ -1,5 +1,5 @@
-//! Longer messages on several rails: they wait for rails, are cut into stripes, and go again where a rail has failed. See
-//! [`crate::elan::rails`].
+//! Longer messages on several rails: they wait for rails, are cut into stripes, and go again where
+//! a rail has failed. See [`crate::elan::rails`].
 
 use super::pending::{Pending, Stripe, StripedMessage};
 use super::thread::Server;
@@ -15,8 +15,8 @@ impl Server {
         rails.expect("only then there are such messages")
     }
 
-    /// Whether the rails carry a message from its sender's main memory to a place here: if there are several rails, and the
-    /// place is in main memory.
+    /// Whether the rails carry a message from its sender's main memory to a place here: if there
+    /// are several rails, and the place is in main memory.
     pub(super) fn spreads(&self, near: bool, to: ElanAddr, size: Bytes) -> bool {
         let placement = || self.hands.node().placement(to, size);
         self.port.rails.is_some() && !near && placement() != Ok(Placement::Adapter)
@@ -107,7 +107,8 @@ impl Server {
         self.pending.borrow_mut().push((stripe, end));
     }
 
-    /// A message part is over; if it was the last part, returns the operation that ends with the message.
+    /// A message part is over; if it was the last part, returns the operation that ends with the
+    /// message.
     pub(super) fn stripe_ended(
         &self,
         stripe: Stripe,

@@ -6,8 +6,9 @@ use std::fmt;
 use thiserror::Error;
 use units::Bytes;
 
-/// Which messages a receive takes: those from the given process, if any, with a masked sender and tag that equal the
-/// masked ones here. A mask of 0 matches anything, an all-ones mask matches exactly.
+/// Which messages a receive takes: those from the given process, if any, with a masked sender and
+/// tag that equal the masked ones here. A mask of 0 matches anything, an all-ones mask matches
+/// exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Select {
     /// The sending process, independent of its label; `None` matches any process.
@@ -94,7 +95,8 @@ pub enum Room {
     System,
     /// Nowhere: the receive only looks at the message, and leaves it to another receive.
     Probe,
-    /// Nowhere, and the receive does not wait: if no such message has come, it ends with [`TportError::Nothing`].
+    /// Nowhere, and the receive does not wait: if no such message has come, it ends with
+    /// [`TportError::Nothing`].
     Peek,
 }
 

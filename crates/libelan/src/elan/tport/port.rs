@@ -18,7 +18,8 @@ use std::rc::Rc;
 use typed_index_collections::TiVec;
 use units::{Bytes, Time};
 
-/// A process's sends and answers that wait in its adapter for their acknowledgement; further ones wait in the host.
+/// A process's sends and answers that wait in its adapter for their acknowledgement; further ones
+/// wait in the host.
 const SLOTS: u32 = 32;
 
 /// A send under way.
@@ -69,8 +70,8 @@ pub(crate) struct Port {
     /// Longest small message.
     pub(super) small: Bytes,
     pub(super) queue: ProcessQueueId,
-    /// Whether a process's messages may come in another order than they were sent, because they take detours or go
-    /// again.
+    /// Whether a process's messages may come in another order than they were sent, because they
+    /// take detours or go again.
     pub(super) overtakes: bool,
     /// Packets on their way out of adapter memory: the host's and the thread's.
     pub(super) slots: Pool,
@@ -87,15 +88,17 @@ pub(super) struct State {
     pub inbox: VecDeque<Order>,
     /// Messages that have come by detours; an empty one if the thread is only to look at `early`.
     pub detoured: VecDeque<Box<[u8]>>,
-    /// Where messages may overtake: the places in the order of messages to each process, and of the next from each
-    /// process; and the messages that have come before their turn, or `None` for one that will not come.
+    /// Where messages may overtake: the places in the order of messages to each process, and of the
+    /// next from each process; and the messages that have come before their turn, or `None` for one
+    /// that will not come.
     pub sent_to: BTreeMap<ProcessId, u32>,
     pub next_from: BTreeMap<ProcessId, u32>,
     pub early: BTreeMap<(ProcessId, u32), Option<(Envelope, Body)>>,
     /// Messages without a receive, in order of arrival.
     pub arrived: UnexpectedQueue<UnexpectedMessage>,
     pub shared: UnexpectedQueue<SharedMessage>,
-    /// Small messages lent to each receiver, and each sender's small messages that are not yet given back.
+    /// Small messages lent to each receiver, and each sender's small messages that are not yet
+    /// given back.
     pub lent: BTreeMap<ProcessId, u32>,
     pub owed: BTreeMap<ProcessId, u32>,
     /// Sends that wait for an event, by its place.
@@ -201,7 +204,8 @@ impl Port {
         self.bell.fire();
     }
 
-    /// A process's failed message will not come; the process's next message reports this at no cost.
+    /// A process's failed message will not come; the process's next message reports this at no
+    /// cost.
     pub(super) fn give_up(&self, source: ProcessId, order: u32) {
         if !self.has_come(source, order) {
             self.state.borrow_mut().early.insert((source, order), None);
@@ -209,9 +213,9 @@ impl Port {
         }
     }
 
-    /// Whether a process's message with this place in the order has come. A message comes twice, or comes and fails,
-    /// only where network parts fail besides whole rails: a sender with a dead adapter may not know which messages have
-    /// arrived.
+    /// Whether a process's message with this place in the order has come. A message comes twice, or
+    /// comes and fails, only where network parts fail besides whole rails: a sender with a dead
+    /// adapter may not know which messages have arrived.
     pub(super) fn has_come(&self, source: ProcessId, order: u32) -> bool {
         let mut state = self.state.borrow_mut();
         let next = *state.next_from.entry(source).or_default();

@@ -1,18 +1,20 @@
 //! Sends through the network, and their fate where machine parts fail.
 //!
-//! *A send that has succeeded.* A small Elan4 send succeeds when its bytes have left the host. If its adapter dies
-//! before the packet has been taken, or the network does not carry the packet, the error has no waiter. So the library
-//! keeps the bytes, and sends them again as soon as the adapter works and the routing tables know a way: again and
-//! again, until they have arrived. The message's place in its sender's order ([`Envelope::order`]) keeps later messages
-//! behind it, and identifies a repetition. If no way ever comes back, both processes are out of each other's reach:
-//! later sends and receives fail. A send that finds its adapter down, or no way, does not succeed immediately: it waits
-//! for its packet, and fails.
+//! *A send that has succeeded.* A small Elan4 send succeeds when its bytes have left the host. If
+//! its adapter dies before the packet has been taken, or the network does not carry the packet, the
+//! error has no waiter. So the library keeps the bytes, and sends them again as soon as the adapter
+//! works and the routing tables know a way: again and again, until they have arrived. The message's
+//! place in its sender's order ([`Envelope::order`]) keeps later messages behind it, and identifies
+//! a repetition. If no way ever comes back, both processes are out of each other's reach: later
+//! sends and receives fail. A send that finds its adapter down, or no way, does not succeed
+//! immediately: it waits for its packet, and fails.
 //!
-//! *A send that has failed.* A longer message lies in the sender's buffer until the receiver gets it, and the sender
-//! may use its buffer again once it has the error. So it withdraws the message before: it stores a word beside the
-//! send's event. The receiver's get names this word ([`elan::Dma::unless_withdrawn`]), the sender's adapter serves the
-//! get no more, and the receive fails. A receive that was served before succeeds; the error reports that the message
-//! may have been delivered. It is assumed, not published, that real libraries do so.
+//! *A send that has failed.* A longer message lies in the sender's buffer until the receiver gets
+//! it, and the sender may use its buffer again once it has the error. So it withdraws the message
+//! before: it stores a word beside the send's event. The receiver's get names this word
+//! ([`elan::Dma::unless_withdrawn`]), the sender's adapter serves the get no more, and the receive
+//! fails. A receive that was served before succeeds; the error reports that the message may have
+//! been delivered. It is assumed, not published, that real libraries do so.
 
 use super::message::TportError;
 use super::port::{Port, Sending};
@@ -140,7 +142,8 @@ impl Port {
         })
     }
 
-    /// Waits until a message is in the other process's queue. If its rail has failed, it takes a detour.
+    /// Waits until a message is in the other process's queue. If its rail has failed, it takes a
+    /// detour.
     async fn arrives(
         &self,
         elan: &Elan,
@@ -169,8 +172,8 @@ impl Port {
     /// Waits until an event is set by which another process ends a send.
     ///
     /// # Errors
-    /// If the adapter has failed, and there is no other rail; or if the network has, and the other process is out of
-    /// reach. The message may have been delivered.
+    /// If the adapter has failed, and there is no other rail; or if the network has, and the other
+    /// process is out of reach. The message may have been delivered.
     async fn told(&self, event: EventId, elan: &Elan, by: ProcessId) -> Result<(), DmaError> {
         let mut set = pin!(self.node.wait(event));
         let fails = self.rails.is_none() && self.node.lists_faults();

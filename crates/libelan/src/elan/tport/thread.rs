@@ -1,8 +1,8 @@
 //! The thread on the adapter: it matches envelopes with receives, and moves the bytes.
 //!
-//! The thread never waits for one message alone. Gets and answers that it has handed over proceed by themselves; it
-//! treats their ends as work, like envelopes and posted receives. So no message, and no process that does not receive,
-//! keeps another one back.
+//! The thread never waits for one message alone. Gets and answers that it has handed over proceed
+//! by themselves; it treats their ends as work, like envelopes and posted receives. So no message,
+//! and no process that does not receive, keeps another one back.
 
 use super::hands::{End, TportWorker};
 use super::line::Searcher;
@@ -25,7 +25,8 @@ use std::rc::Rc;
 use std::task::{self, Poll};
 use units::Bytes;
 
-/// One thread's gets, answers and notices that may be under way at a time; new messages then wait in the queue.
+/// One thread's gets, answers and notices that may be under way at a time; new messages then wait
+/// in the queue.
 const MOST_PENDING: usize = 64;
 
 /// Something to do.
@@ -439,7 +440,8 @@ impl Server {
         self.unless_withdrawn(get, envelope)
     }
 
-    /// Has a message's get fail if the sender has withdrawn the message, which senders do where machine parts fail.
+    /// Has a message's get fail if the sender has withdrawn the message, which senders do where
+    /// machine parts fail.
     pub(super) fn unless_withdrawn(&self, get: Dma, envelope: &Envelope) -> Dma {
         if !self.hands.node().lists_faults() {
             return get;
@@ -489,7 +491,8 @@ impl Server {
                     self.hands.copy(envelope.size).await;
                     receive.by_host.fire();
                 } else if spread {
-                    // A single get's last packet could notify the process; several gets' ends do not.
+                    // A single get's last packet could notify the process; several gets' ends do
+                    // not.
                     let event = receive.event.get().expect("the thread is told of it");
                     self.hands.end(&receive, event).await;
                 }

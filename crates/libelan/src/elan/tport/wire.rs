@@ -21,7 +21,8 @@ pub(super) struct Envelope {
     pub here: bool,
     /// Where the bytes lie at the sender.
     pub from: ElanAddr,
-    /// The sender's event to set after the match; [`ElanAddr::NOWHERE`] if the sender does not wait.
+    /// The sender's event to set after the match; [`ElanAddr::NOWHERE`] if the sender does not
+    /// wait.
     pub event: ElanAddr,
     /// Whether the sender waits for the match, even if the message is buffered.
     pub synchronous: bool,
@@ -29,8 +30,8 @@ pub(super) struct Envelope {
     pub near: bool,
     /// The rails that are free at the sender, as bits; see [`crate::elan::rails`].
     pub free: u32,
-    /// Where messages may overtake each other, the message's place among the sender's messages to the receiver, modulo
-    /// [`ORDERS`].
+    /// Where messages may overtake each other, the message's place among the sender's messages to
+    /// the receiver, modulo [`ORDERS`].
     pub order: u32,
 }
 

@@ -1,4 +1,5 @@
-//! The two interfaces name the same; `tests/mpi/reductions.c` tries all types and operations on MPICH itself.
+//! The two interfaces name the same; `tests/mpi/reductions.c` tries all types and operations on
+//! MPICH itself.
 
 use super::*;
 

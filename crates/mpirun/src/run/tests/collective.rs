@@ -1,5 +1,5 @@
-//! Collective calls: times against the simulator's own programs, bytes against the expected ones, and mistakes by
-//! ranks.
+//! Collective calls: times against the simulator's own programs, bytes against the expected ones,
+//! and mistakes by ranks.
 
 use super::process::{FOR_REPORTS, TestRank, machine, options, play};
 use super::{WHOLE, finish};
@@ -83,7 +83,8 @@ impl TestRank {
     }
 }
 
-/// The latencies of all ranks in the last of some equal calls, in microseconds; the first call starts threads.
+/// The latencies of all ranks in the last of some equal calls, in microseconds; the first call
+/// starts threads.
 fn times(name: &str, ranks: u32, memory: Memory, call: Call) -> Vec<f64> {
     let all = Arc::new(Mutex::new(Vec::new()));
     let times = Arc::clone(&all);
@@ -289,8 +290,8 @@ fn bytes_come_right_in_groups_of_all_kinds() {
                 process.call(BARRIER, &[]);
             }
         });
-        // Barriers and broadcasts by all ranks. The halves are not on adjacent nodes, or not in contexts with one
-        // number.
+        // Barriers and broadcasts by all ranks. The halves are not on adjacent nodes, or not in
+        // contexts with one number.
         let hardware = network == NetworkMode::Ideal;
         let broadcasts = 4 * 6 * if hardware { 3 } else { 1 } + 2 * 6;
         assert_eq!(results.ways.hardware, broadcasts, "{network:?}");
@@ -298,7 +299,8 @@ fn bytes_come_right_in_groups_of_all_kinds() {
     }
 }
 
-/// Nonblocking calls, several at a time and among others, in all ways; computation continues meanwhile.
+/// Nonblocking calls, several at a time and among others, in all ways; computation continues
+/// meanwhile.
 #[test]
 fn calls_that_do_not_block_end_while_the_rank_computes() {
     for (network, memory) in [
@@ -436,7 +438,8 @@ fn a_member_that_calls_something_else_is_told_so() {
     );
 }
 
-/// The report names a rank that waits for such a call, and one with a call that differs from the others.
+/// The report names a rank that waits for such a call, and one with a call that differs from the
+/// others.
 #[test]
 fn a_deadlock_names_calls_that_do_not_block() {
     let (outcome, _) = play(machine("es40-qsnet"), options(2), WHOLE, |process| {

@@ -193,7 +193,8 @@ fn bytes_cross_the_network_to_io_nodes() {
 /// The length of a default stripe in bytes.
 const STRIPE: u64 = 64 << 10;
 
-/// A file system on two I/O nodes, each with half the total rate, that the ranks' nodes do not slow down.
+/// A file system on two I/O nodes, each with half the total rate, that the ranks' nodes do not slow
+/// down.
 fn on_two_servers() -> Machine {
     with_files(&[
         "files.rate=1 GB/s",

@@ -1,5 +1,5 @@
-//! Ranks that keep to no rule: random orders, and random words in the shared memory. The run ends, in some way, in
-//! bounded time and without a panic in the simulator.
+//! Ranks that keep to no rule: random orders, and random words in the shared memory. The run ends,
+//! in some way, in bounded time and without a panic in the simulator.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
@@ -7,8 +7,8 @@
 //! | `ELANITE_FUZZ_CASES` | how many cases | 200 |
 //! | `ELANITE_FUZZ_SECONDS` | for how long instead: no case begins after this many seconds | |
 //!
-//! A share of the ranks gives nonsense seldom or never, so that runs come far; such ranks' orders are legal, but no
-//! program.
+//! A share of the ranks gives nonsense seldom or never, so that runs come far; such ranks' orders
+//! are legal, but no program.
 
 #![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
 
@@ -30,7 +30,8 @@ use std::time::{Duration, Instant};
 /// The cases in every test run: a few seconds on a slow core.
 const CASES: u64 = 200;
 
-/// A run that continues for this long after it has been cancelled hangs, also on a host that runs much else.
+/// A run that continues for this long after it has been cancelled hangs, also on a host that runs
+/// much else.
 const LONG: Duration = Duration::from_secs(300);
 
 /// When a run is cancelled: its ranks may wait for each other, or without a reason.
@@ -41,8 +42,8 @@ const PAGE: u64 = 4096;
 const FRONT: u64 = 2 * PAGE;
 const SLOT: u64 = PAGE + 2 * BATCH as u64;
 
-/// A slot's words, by their places: turn, phase, pid, call, how it leaves, its wakes, its orders' length, and reports
-/// by processes that have not attached.
+/// A slot's words, by their places: turn, phase, pid, call, how it leaves, its wakes, its orders'
+/// length, and reports by processes that have not attached.
 const WORDS: [u64; 16] = [0, 4, 8, 12, 16, 20, 24, 32, 36, 48, 52, 28, 64, 68, 72, 76];
 
 /// A rank with its random numbers.
@@ -406,7 +407,8 @@ fn whatever_ranks_do_the_run_ends() {
         }
         let end = run(seed).unwrap_or_else(|| {
             panic!(
-                "the simulator fails; to see it again: ELANITE_FUZZ_SEED={seed} ELANITE_FUZZ_CASES=1 \
+                "the simulator fails; to see it again: ELANITE_FUZZ_SEED={seed} \
+                ELANITE_FUZZ_CASES=1 \
                  cargo test -p elanite-mpirun --lib hostile"
             )
         });
@@ -426,7 +428,8 @@ fn outcome(run: ProgramRun, launcher: u32) -> Outcome {
     ended.recv_timeout(LONG).expect("it ends")
 }
 
-/// How a run ends with ranks that are known only by `write`'s words, and with a launcher that is gone.
+/// How a run ends with ranks that are known only by `write`'s words, and with a launcher that is
+/// gone.
 fn abandoned(write: impl Fn(&File)) -> RunEnd {
     let run = ProgramRun::new(machine("es40-qsnet"), options(1)).expect("there is room");
     let memory = File::options().write(true).open(run.path());
@@ -505,7 +508,8 @@ fn a_rank_that_breaks_a_rule_ends_the_run_and_is_named() {
     }
 }
 
-/// A look finds a message, and its end shows only after a receive has taken the message and the rank has confirmed it.
+/// A look finds a message, and its end shows only after a receive has taken the message and the
+/// rank has confirmed it.
 #[test]
 fn a_look_may_tell_of_a_message_that_the_rank_has_already() {
     assert!(run(4324).is_some());

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use units::Time;
 
-/// A random program in which every message that is received is sent. It waits for ends, or looks for them, and copies
-/// bytes to and from other ranks' memory. Returns the values that the rank saw in its own memory, and their moments.
+/// A random program in which every message that is received is sent. It waits for ends, or looks
+/// for them, and copies bytes to and from other ranks' memory. Returns the values that the rank saw
+/// in its own memory, and their moments.
 pub fn random(process: &mut TestRank, seed: u64, ranks: u32) -> Vec<(u64, u64)> {
     let rank = process.rank();
     process.memory.insert(7, vec![rank as u8; 4096]);
@@ -121,8 +122,8 @@ fn a_lookahead_changes_nothing() {
     }
 }
 
-/// Records the message that is reported to a rank first, and when: a message that it claims, or one that arrives at
-/// about that moment.
+/// Records the message that is reported to a rank first, and when: a message that it claims, or one
+/// that arrives at about that moment.
 fn claim_and_receive(process: &mut TestRank, heard: &Mutex<Vec<(u64, bool, bool)>>) {
     for round in 0..60 {
         if process.rank() == 1 {

@@ -1,5 +1,5 @@
-//! The orders of Elanite's own libraries: words that others write, atomics, queues. Times equal those in the
-//! simulator's own programs.
+//! The orders of Elanite's own libraries: words that others write, atomics, queues. Times equal
+//! those in the simulator's own programs.
 
 use super::process::{FOR_REPORTS, FOR_WRITES};
 use super::*;

@@ -140,7 +140,8 @@ impl TestRank {
         (status, message(end), bytes)
     }
 
-    /// Looks for a message from any rank, and waits until the look has ended; returns its number, too.
+    /// Looks for a message from any rank, and waits until the look has ended; returns its number,
+    /// too.
     pub fn peek(&mut self, claims: bool) -> (u64, EndStatus, Envelope) {
         let wanted = MessageFilter {
             from: None,
@@ -288,8 +289,8 @@ impl TestRank {
         self.wait(RankWait::Report(Patience::until(until)));
     }
 
-    /// Looks for a message until it has come, and keeps it; returns the look's number, and the order that receives the
-    /// message.
+    /// Looks for a message until it has come, and keeps it; returns the look's number, and the
+    /// order that receives the message.
     pub fn found(&mut self, from: u32, tag: u64, step: Time) -> (u64, Order) {
         let wanted = tagged(from, tag);
         loop {
@@ -372,7 +373,8 @@ fn live(path: &str, rank: u32, program: &dyn Fn(&mut TestRank)) {
     process.link.out_of_band().exits();
 }
 
-/// Runs a program on every rank. A rank that panics ends the run, and leaves the other ranks in their waits.
+/// Runs a program on every rank. A rank that panics ends the run, and leaves the other ranks in
+/// their waits.
 pub fn play(
     machine: Machine,
     options: Options,

@@ -8,8 +8,8 @@ use units::Time;
 
 const START: Time = Time::from_us(50);
 
-/// Rank 0 starts two ranks twice, in a run with two ranks and room for five, and receives from each new rank; rank 1
-/// sleeps.
+/// Rank 0 starts two ranks twice, in a run with two ranks and room for five, and receives from each
+/// new rank; rank 1 sleeps.
 fn grows(network: NetworkMode) -> (Outcome, Results) {
     let options = Options {
         universe: 5,
