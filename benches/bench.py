@@ -1,10 +1,11 @@
-"""How fast the simulator is: packets per processor-second, events and memory, from 64 to 65,536 nodes.
+"""How fast the simulator is: packets per processor-second, events and memory, from 64 to 65,536
+nodes.
 
 python benches/bench.py [FILE]      prints a table, and writes it to FILE as JSON
 
-Each row is a separate process, one after the other, so that processor time and peak memory belong to that row;
-crates/experiment/benches/speed.rs defines a row's words. The fastest of five runs counts: disturbances only make a run
-slower.
+Each row is a separate process, one after the other, so that processor time and peak memory belong
+to that row; crates/experiment/benches/speed.rs defines a row's words. The fastest of five runs
+counts: disturbances only make a run slower.
 """
 
 from __future__ import annotations
@@ -19,12 +20,17 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RUNS = 5
 
-# By switch levels: cycles that take about a second. The last is 20 us, with the warm-up of 2,000 cycles.
+# By switch levels: cycles that take about a second. The last is 20 us, with the warm-up of 2,000
+# cycles.
 CYCLES = {3: 4_000_000, 4: 1_000_000, 5: 200_000, 6: 20_000, 7: 4_000, 8: 2_000}
 PLAIN = ["switch.tokens=false", "adapter.share_burst=0 flits"]
 
 ROWS = [
-    *([f"levels={n}", f"load={load}", f"cycles={c}"] for load in ("0.3", "saturated") for n, c in CYCLES.items()),
+    *(
+        [f"levels={n}", f"load={load}", f"cycles={c}"]
+        for load in ("0.3", "saturated")
+        for n, c in CYCLES.items()
+    ),
     ["load=0.1", "cycles=4000000"],
     ["load=0.5", "cycles=4000000"],
     ["pattern=hot-spot", "load=saturated", "cycles=40000000"],
@@ -50,7 +56,9 @@ def main() -> None:
     print(HEAD)
     rows = []
     for words in ROWS:
-        row = min((measure(program, words) for _ in range(RUNS)), key=lambda row: row["cpu_seconds"])
+        row = min(
+            (measure(program, words) for _ in range(RUNS)), key=lambda row: row["cpu_seconds"]
+        )
         rows.append(row)
         print(line(row), flush=True)
     print("events: at the level of the machine those of the fabric's motion are not counted")
@@ -62,12 +70,16 @@ def main() -> None:
 def build() -> str:
     """Compile the rows' program; returns its path.
 
-    Together with the extension module, so that common dependencies are compiled once, with the same features.
+    Together with the extension module, so that common dependencies are compiled once, with the same
+    features.
     """
     packages = ["--package", "elanite-experiment", "--package", "elanite-py"]
     command = ["cargo", "bench", "--locked", "--quiet", *packages, "--bench", "speed"]
     ended = subprocess.run(
-        [*command, "--no-run", "--message-format=json"], cwd=ROOT, stdout=subprocess.PIPE, check=True
+        [*command, "--no-run", "--message-format=json"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        check=True,
     )
     messages = [json.loads(text) for text in ended.stdout.splitlines()]
     (program,) = [message["executable"] for message in messages if message.get("executable")]
@@ -90,9 +102,10 @@ def line(row: dict[str, Any]) -> str:
     load = "saturated" if row["load"] is None else row["load"]
     peak = "" if row["peak_memory_bytes"] is None else f"{row['peak_memory_bytes'] / 1e6:.1f}"
     return (
-        f"{row['level']:8}{row['pattern']:10}{row['nodes']:6}{load:>10}{row['packets']:10}{row['events']:11}"
-        f"{row['cpu_seconds']:7.2f}{row['packets_per_cpu_second']:15,.0f}{row['events_per_packet']:14.1f}"
-        f"{row['set_up_seconds']:9.3f}{peak:>8}  {', '.join(row['set'])}"
+        f"{row['level']:8}{row['pattern']:10}{row['nodes']:6}{load:>10}{row['packets']:10}"
+        f"{row['events']:11}{row['cpu_seconds']:7.2f}{row['packets_per_cpu_second']:15,.0f}"
+        f"{row['events_per_packet']:14.1f}{row['set_up_seconds']:9.3f}{peak:>8}"
+        f"  {', '.join(row['set'])}"
     ).rstrip()
 
 

@@ -1,21 +1,23 @@
-"""The fabric beside BookSim2: zero-load latency, throughput at saturation, packets per processor-second.
+"""The fabric beside BookSim2: zero-load latency, throughput at saturation, packets per
+processor-second.
 
 python benches/booksim.py PROGRAM zero-load
 python benches/booksim.py PROGRAM saturation [SEEDS]
 python benches/booksim.py PROGRAM speed [ROUNDS]
 
-PROGRAM is BookSim2 as its own Makefile builds it. Prints tables for docs/speed-simulators.md; its section "Equal
-networks in BookSim2" lists the two models' equal parts and differences; the last lines of `speed` are for
-benches/peers.toml.
+PROGRAM is BookSim2 as its own Makefile builds it. Prints tables for docs/speed-simulators.md; its
+section "Equal networks in BookSim2" lists the two models' equal parts and differences; the last
+lines of `speed` are for benches/peers.toml.
 
 `saturation` and `speed` need a copy of BookSim2 with these changes:
 
-- The routing function `dateline` for tori: dimension by dimension, the shorter way; between two equal ways the one to
-  higher coordinates from even coordinates. The channels' lower half until the packet has crossed the ring's wrap-around
-  link, then the upper half; all channels to the node.
-- `source_fixed` for fat trees: as `nca`, but up by the port with the same number as the packet's input port.
-- `least` for dragonflies: as `min`, but with all channels to and from nodes, the lower half before the link between
-  groups and on it, and the upper half behind it.
+- The routing function `dateline` for tori: dimension by dimension, the shorter way; between two
+  equal ways the one to higher coordinates from even coordinates. The channels' lower half until the
+  packet has crossed the ring's wrap-around link, then the upper half; all channels to the node.
+- `source_fixed` for fat trees: as `nca`, but up by the port with the same number as the packet's
+  input port.
+- `least` for dragonflies: as `min`, but with all channels to and from nodes, the lower half before
+  the link between groups and on it, and the upper half behind it.
 - Each flit's priority `network_age` equals that of its packet's first flit.
 - The switch DRAGON_LATENCY in the dragonfly source is off: all channels have equal latency.
 """
@@ -49,8 +51,9 @@ COMMON = {
     "deadlock_warn_timeout": 1000000,
 }
 ROUTER = {"routing_delay": 0, "speculative": 1}
-"""A router that takes one cycle besides its channels: the route is known, and channel and switch are allocated
-together."""
+"""A router that takes one cycle besides its channels: the route is known, and channel and switch
+are allocated together.
+"""
 
 PIPELINES = {
     "routing, allocation of a channel, switch": ({"routing_delay": 1}, 3),
@@ -65,11 +68,20 @@ DRAGONFLY: dict[str, Any] = {"topology": "dragonflynew", "k": 2, "n": 1, "num_vc
 NETWORKS = {
     "torus, 8 x 8": (TORUS, ["topology=torus", "shape=8,8", "channels=4"]),
     "fat tree, 4-ary 3-tree": (TREE, ["topology=fat-tree", "shape=4,4,4,4,4", "channels=2"]),
-    "dragonfly, 9 groups of 4 switches": (DRAGONFLY, ["topology=dragonfly", "shape=2,4,2,9", "channels=4"]),
+    "dragonfly, 9 groups of 4 switches": (
+        DRAGONFLY,
+        ["topology=dragonfly", "shape=2,4,2,9", "channels=4"],
+    ),
 }
 LARGE = {
-    "torus, 10 x 10 x 10": (TORUS | {"k": 10, "n": 3}, ["topology=torus", "shape=10,10,10", "channels=4"]),
-    "fat tree, 4-ary 5-tree": (TREE | {"n": 5}, ["topology=fat-tree", "shape=4,4,4,4,4,4,4,4,4", "channels=2"]),
+    "torus, 10 x 10 x 10": (
+        TORUS | {"k": 10, "n": 3},
+        ["topology=torus", "shape=10,10,10", "channels=4"],
+    ),
+    "fat tree, 4-ary 5-tree": (
+        TREE | {"n": 5},
+        ["topology=fat-tree", "shape=4,4,4,4,4,4,4,4,4", "channels=2"],
+    ),
     "dragonfly, 33 groups of 8 switches": (
         DRAGONFLY | {"k": 4},
         ["topology=dragonfly", "shape=4,8,4,33", "channels=4"],
@@ -93,9 +105,21 @@ def main() -> None:
 
 def build() -> str:
     """Compiles the program that measures the fabric; returns its path."""
-    command = ["cargo", "bench", "--locked", "--quiet", "--package", "elanite-fabric", "--bench", "network"]
+    command = [
+        "cargo",
+        "bench",
+        "--locked",
+        "--quiet",
+        "--package",
+        "elanite-fabric",
+        "--bench",
+        "network",
+    ]
     ended = subprocess.run(
-        [*command, "--no-run", "--message-format=json"], cwd=ROOT, stdout=subprocess.PIPE, check=True
+        [*command, "--no-run", "--message-format=json"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        check=True,
     )
     messages = [json.loads(text) for text in ended.stdout.splitlines()]
     (program,) = [message["executable"] for message in messages if message.get("executable")]
@@ -113,7 +137,9 @@ def theirs(program: Path, words: dict[str, Any], folder: str = ".") -> tuple[str
     with tempfile.NamedTemporaryFile("w", suffix=".cfg") as file:
         file.write(f"input_speedup = {words['num_vcs']};\n")
         file.flush()
-        return timed([str(program), file.name, *(f"{key}={value}" for key, value in words.items())], folder)
+        return timed(
+            [str(program), file.name, *(f"{key}={value}" for key, value in words.items())], folder
+        )
 
 
 def timed(command: list[str], folder: str = ".") -> tuple[str, float]:
@@ -126,26 +152,37 @@ def timed(command: list[str], folder: str = ".") -> tuple[str, float]:
 
 def zero_load(program: Path, fabric: str) -> None:
     """Packets alone: each BookSim2 packet against ours between the same two nodes."""
-    print("| network | router of BookSim2 | its cycles | as ours less these cycles | of packets alone | shorter |")
+    print(
+        "| network | router of BookSim2 | its cycles | as ours less these cycles | of packets alone"
+        " | shorter |"
+    )
     print("|---|---|---|---|---|---|")
     for name, (network, words) in NETWORKS.items():
         for router, (parameters, cycles) in PIPELINES.items():
-            # Between routers a flit takes two cycles more; in a dragonfly the channels themselves are longer.
+            # Between routers a flit takes two cycles more; in a dragonfly the channels themselves
+            # are longer.
             hop = [2 + cycles]
             if "dragonfly" in name:
                 hop += [11 + cycles, 101 + cycles]
             delays = ",".join(map(str, hop))
             expected, _ = ours(fabric, ["measure=alone", f"delays={delays}", *words])
             found = lonely(program, COMMON | network | parameters)
-            differences = [(took - (expected[source][node] - cycles), lone) for source, node, took, lone in found]
-            equal, shorter = (sum(test) for test in zip(*((d == 0, d < 0) for d, _ in differences), strict=True))
+            differences = [
+                (took - (expected[source][node] - cycles), lone)
+                for source, node, took, lone in found
+            ]
+            equal, shorter = (
+                sum(test) for test in zip(*((d == 0, d < 0) for d, _ in differences), strict=True)
+            )
             alone = [difference for difference, lone in differences if lone]
             counts = f"{equal} of {len(found)} | {alone.count(0)} of {len(alone)} | {shorter}"
             print(f"| {name} | {router} | {cycles} | {counts} |", flush=True)
 
 
 def lonely(program: Path, words: dict[str, Any]) -> list[tuple[int, int, int, bool]]:
-    """Source, destination and network latency for a thousand packets, and whether each had the network to itself."""
+    """Source, destination and network latency for a thousand packets, and whether each had the
+    network to itself.
+    """
     packets = 1000
     watched = "{" + ",".join(map(str, range(packets))) + "}"
     with tempfile.TemporaryDirectory() as folder:
@@ -160,10 +197,20 @@ def lonely(program: Path, words: dict[str, Any]) -> list[tuple[int, int, int, bo
         }
         theirs(program, words, folder)
         text = Path(folder, "watched").read_text(encoding="utf-8")
-    found = re.findall(r"(\d+) \| node\d+ \| Retiring packet .*nlat = (\d+).*src = (\d+), dest = (\d+)", text)
-    ways = [(int(end) - int(took), int(end), int(source), int(node)) for end, took, source, node in found]
+    found = re.findall(
+        r"(\d+) \| node\d+ \| Retiring packet .*nlat = (\d+).*src = (\d+), dest = (\d+)", text
+    )
+    ways = [
+        (int(end) - int(took), int(end), int(source), int(node))
+        for end, took, source, node in found
+    ]
     return [
-        (source, node, end - begin, sum(begin <= other[1] and other[0] <= end for other in ways) == 1)
+        (
+            source,
+            node,
+            end - begin,
+            sum(begin <= other[1] and other[0] <= end for other in ways) == 1,
+        )
         for begin, end, source, node in ways
     ]
 
@@ -188,12 +235,21 @@ def saturation(program: Path, fabric: str, seeds: int = 3) -> None:
                 }
                 text, _ = theirs(program, COMMON | ROUTER | network | parameters)
                 found = re.findall(r"Accepted flit rate average *= *(\S+)", text)
-                run = [f"pattern={pattern}", "load=1", "delays=3", f"warm_up={warm_up}", f"cycles={cycles}"]
+                run = [
+                    f"pattern={pattern}",
+                    "load=1",
+                    "delays=3",
+                    f"warm_up={warm_up}",
+                    f"cycles={cycles}",
+                ]
                 row, _ = ours(fabric, [*words, *run, f"seed={seed}"])
                 rows.append((float(found[-1]), row["accepted"]))
             their, our = zip(*rows, strict=True)
             ratio = statistics.mean(our) / statistics.mean(their) - 1
-            print(f"| {name} | {pattern} | {spread(their)} | {spread(our)} | {ratio:+.1%} |", flush=True)
+            print(
+                f"| {name} | {pattern} | {spread(their)} | {spread(our)} | {ratio:+.1%} |",
+                flush=True,
+            )
 
 
 def spread(values: tuple[float, ...]) -> str:
@@ -202,7 +258,9 @@ def spread(values: tuple[float, ...]) -> str:
 
 
 def speed(program: Path, fabric: str, rounds: int = 3) -> None:
-    """Packets per processor-second at a load of 0.3, one program after the other, start-up included."""
+    """Packets per processor-second at a load of 0.3, one program after the other, start-up
+    included.
+    """
     rows = []
     for name, (network, words) in (NETWORKS | LARGE).items():
         large = name in LARGE

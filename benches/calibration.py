@@ -1,12 +1,14 @@
-"""Compare calibration methods: their distance from the changed parameters, by the count of value sets.
+"""Compare calibration methods: their distance from the changed parameters, by the count of value
+sets.
 
     python benches/calibration.py OUT
 
-Three machines with changed parameters are simulated: a few pings and a uniform traffic curve. Then each method searches
-for the parameters. A Markdown table for docs/scale-calibration-limits.md is printed: the largest error among the three
-values after 15, 30 and 45 value sets, as the median over the machines and as the worst one. The methods are ``elanite
-calibrate`` (a Latin hypercube, then least squares), least squares alone from mid-range, and Optuna's tree-structured
-Parzen estimator in batches of four (`ask` and `tell`). Optuna's Gaussian process needs PyTorch and its CMA-ES another
+Three machines with changed parameters are simulated: a few pings and a uniform traffic curve. Then
+each method searches for the parameters. A Markdown table for docs/scale-calibration-limits.md is
+printed: the largest error among the three values after 15, 30 and 45 value sets, as the median over
+the machines and as the worst one. The methods are ``elanite calibrate`` (a Latin hypercube, then
+least squares), least squares alone from mid-range, and Optuna's tree-structured Parzen estimator in
+batches of four (`ask` and `tell`). Optuna's Gaussian process needs PyTorch and its CMA-ES another
 package, which Elanite does not bring.
 """
 
@@ -39,8 +41,16 @@ PINGS = [
     "series.distance.ping.message=0 B",
 ]
 LOADS = ['series.load.jobs.uniform.load=["20 MB/s", "40 MB/s", "80 MB/s"]']
-FIT = {"bus.rate": "150 MB/s..400 MB/s", "adapter.dma_start": "200 ns..1500 ns", "link.hop_delay": "20 ns..150 ns"}
-MACHINES = (("231.5 MB/s", "671 ns", "75 ns"), ("340 MB/s", "1210 ns", "35 ns"), ("180 MB/s", "380 ns", "120 ns"))
+FIT = {
+    "bus.rate": "150 MB/s..400 MB/s",
+    "adapter.dma_start": "200 ns..1500 ns",
+    "link.hop_delay": "20 ns..150 ns",
+}
+MACHINES = (
+    ("231.5 MB/s", "671 ns", "75 ns"),
+    ("340 MB/s", "1210 ns", "35 ns"),
+    ("180 MB/s", "380 ns", "120 ns"),
+)
 COUNTS = (15, 30, 45)
 
 
@@ -67,10 +77,15 @@ def parzen(search: ValueSearch) -> None:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=1, n_startup_trials=12, constant_liar=True))
+    study = optuna.create_study(
+        sampler=optuna.samplers.TPESampler(seed=1, n_startup_trials=12, constant_liar=True)
+    )
     while True:
         asked = [study.ask() for _ in range(4)]
-        sets = [search.texts([each.suggest_float(key.key, 0, 1) for key in search.keys]) for each in asked]
+        sets = [
+            search.texts([each.suggest_float(key.key, 0, 1) for key in search.keys])
+            for each in asked
+        ]
         search.run(sets)
         for trial, texts in zip(asked, sets, strict=True):
             study.tell(trial, search.root(texts) ** 2)
@@ -98,17 +113,36 @@ def main() -> None:
         _measure(experiments, truth, out, file)
         for way, search_by in WAYS.items():
             base = Machine.load("es40-qsnet")
-            targets = measured.read(file, [plan(each.file, [base.file], each.overrides) for each in experiments])
+            targets = measured.read(
+                file, [plan(each.file, [base.file], each.overrides) for each in experiments]
+            )
             store = Store(out / f"{number}-{way}" / "store")
             search = ValueSearch(
-                base, experiments, keys, targets, store, 1, None, None, COUNTS[-1], None, str(out), None
+                base,
+                experiments,
+                keys,
+                targets,
+                store,
+                1,
+                None,
+                None,
+                COUNTS[-1],
+                None,
+                str(out),
+                None,
             )
             search.first(search.own())
             with contextlib.suppress(TrialLimitError):
                 search_by(search)
             ended[way].append(len(search.tried))
             found[way].append([_error(search, count, truth) for count in COUNTS])
-            print(values, way, ended[way][-1], [f"{error:.2%}" for error in found[way][-1]], flush=True)
+            print(
+                values,
+                way,
+                ended[way][-1],
+                [f"{error:.2%}" for error in found[way][-1]],
+                flush=True,
+            )
     print("| way | sets | " + " | ".join(f"after {count}" for count in COUNTS) + " |")
     print("|---|---|" + "---|" * len(COUNTS))
     for way, errors in found.items():
@@ -118,12 +152,26 @@ def main() -> None:
 
 def _measure(experiments: list[Experiment], truth: dict[str, str], out: Path, file: Path) -> None:
     machine = Machine.load("es40-qsnet", [f"{key}={value}" for key, value in truth.items()])
-    columns = ["experiment", "series", "to", "source", "destination", "message", "load", "metric", "mean"]
+    columns = [
+        "experiment",
+        "series",
+        "to",
+        "source",
+        "destination",
+        "message",
+        "load",
+        "metric",
+        "mean",
+    ]
     tables = []
     for each in experiments:
         rows = run(each, machine=machine, out=out).summary()
-        rows = rows.filter(pl.col("metric").is_in(["latency", "accepted"]), pl.col("series") != "mpi")
-        tables.append(rows.select(name for name in columns if name in rows.columns).rename({"mean": "value"}))
+        rows = rows.filter(
+            pl.col("metric").is_in(["latency", "accepted"]), pl.col("series") != "mpi"
+        )
+        tables.append(
+            rows.select(name for name in columns if name in rows.columns).rename({"mean": "value"})
+        )
     pl.concat(tables, how="diagonal").write_csv(file)
 
 

@@ -2,9 +2,9 @@
 
 python benches/checksums.py            prints a table
 
-A pair's runs follow each other on one core, in changing order, to minimise the effect of other load; the table has the
-median of their ratios, and the interval that holds the median over all such pairs with 95% probability (by resampling
-the pairs).
+A pair's runs follow each other on one core, in changing order, to minimise the effect of other
+load; the table has the median of their ratios, and the interval that holds the median over all such
+pairs with 95% probability (by resampling the pairs).
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ def ratios(program: list[str], network: str, pairs: int) -> list[float]:
     found = []
     for pair in range(pairs):
         words = ["--checksums", "--no-checksums"]
-        times = {word: seconds(program, "--network", network, word) for word in words[:: 1 - pair % 2 * 2]}
+        times = {
+            word: seconds(program, "--network", network, word)
+            for word in words[:: 1 - pair % 2 * 2]
+        }
         found.append(times["--checksums"] / times["--no-checksums"])
     return found
 
@@ -55,7 +58,10 @@ def main() -> None:
     """Prints the table."""
     draw = random.Random(0)  # noqa: S311
     with tempfile.TemporaryDirectory() as folder:
-        for source in ("tests/mpi/messages.c tests/mpi/check.c", "benchmarks/mpi/ping.c benchmarks/mpi/bench.c"):
+        for source in (
+            "tests/mpi/messages.c tests/mpi/check.c",
+            "benchmarks/mpi/ping.c benchmarks/mpi/bench.c",
+        ):
             sources = [str(ROOT / name) for name in source.split()]
             made = f"{folder}/{Path(sources[0]).stem}"
             subprocess.run([f"{BIN}/mpicc", "-O2", "-o", made, *sources, "-lm"], check=True)
@@ -64,9 +70,19 @@ def main() -> None:
             name, *options = words.split()
             for network in ("machine", "ideal"):
                 found = ratios([f"{folder}/{name}", *options], network, pairs)
-                medians = sorted(statistics.median(draw.choices(found, k=pairs)) for _ in range(2000))
-                most, least, median = medians[1950] - 1, medians[50] - 1, statistics.median(found) - 1
-                print(f"{size:5}  {network:7}  {pairs:5}  {median:+.1%} ({least:+.1%} to {most:+.1%})", flush=True)
+                medians = sorted(
+                    statistics.median(draw.choices(found, k=pairs)) for _ in range(2000)
+                )
+                most, least, median = (
+                    medians[1950] - 1,
+                    medians[50] - 1,
+                    statistics.median(found) - 1,
+                )
+                print(
+                    f"{size:5}  {network:7}  {pairs:5}  {median:+.1%} ({least:+.1%} to"
+                    f" {most:+.1%})",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
     elanite reproduce --out costs && python benches/costs.py costs/store
 
-Part of the points is enough: the table holds means over series, with the count of points and series of the shipped
-experiments behind them. Other points do not count, such as those shortened by ``--quick``. For a point in several
-stores the last one counts. Processor seconds are from the machine that simulated the points.
+Part of the points is enough: the table holds means over series, with the count of points and series
+of the shipped experiments behind them. Other points do not count, such as those shortened by
+``--quick``. For a point in several stores the last one counts. Processor seconds are from the
+machine that simulated the points.
 """
 
 from __future__ import annotations
@@ -39,20 +40,31 @@ def main() -> None:
             if (manifest := store.get(identity)) is not None:
                 found[identity] = manifest
     # A point shared by several series counts for each series.
-    samples = [sampled(manifest, *place) for identity, manifest in found.items() for place in planned[identity]]
+    samples = [
+        sampled(manifest, *place)
+        for identity, manifest in found.items()
+        for place in planned[identity]
+    ]
     made = {place for identity in found for place in planned[identity]}
     everything = set().union(*planned.values())
     table = {key: astuple(rate) for key, rate in means(samples).items()}
     about = {
-        "about": "processor seconds per simulated ms and node or MB of a trace, and simulated ms per ms of window or"
-        " repeat (Rate in elanite/campaign/cost.py), by experiment and series, experiment, kind",
-        "made_by": f"python benches/costs.py, from {len(found)} of the {len(planned)} points of `elanite reproduce`,"
-        f" in {len(made)} of its {len(everything)} series",
+        "about": (
+            "processor seconds per simulated ms and node or MB of a trace, and simulated ms per ms"
+            " of window or repeat (Rate in elanite/campaign/cost.py), by experiment and series,"
+            " experiment, kind"
+        ),
+        "made_by": (
+            f"python benches/costs.py, from {len(found)} of the {len(planned)} points of `elanite"
+            f" reproduce`, in {len(made)} of its {len(everything)} series"
+        ),
         "model": _core.MODEL_REVISION,
         "means": table,
     }
     lines = json.dumps(about, indent=1)
-    TABLE.write_text(re.sub(r"\[\s+([^,\]]+),\s+([^\]]+?)\s+\]", r"[\1, \2]", lines) + "\n", encoding="utf-8")
+    TABLE.write_text(
+        re.sub(r"\[\s+([^,\]]+),\s+([^\]]+?)\s+\]", r"[\1, \2]", lines) + "\n", encoding="utf-8"
+    )
     print(f"{TABLE}: {about['made_by']}; {len(table)} means")
 
 

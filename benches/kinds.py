@@ -1,11 +1,13 @@
-"""The simulator's speed on each network kind, per link crossed by a packet, and the memory per node.
+"""The simulator's speed on each network kind, per link crossed by a packet, and the memory per
+node.
 
 python benches/kinds.py [--renew]   prints a table; --renew writes it into docs/speed.md, between its marks
 
-All networks have 1,024 or 16,384 nodes, and the same links, buffers, channels, packets and load, which they all carry:
-wormhole switching, 4 channels, adapters with a memory port per direction, uniform traffic at a tenth of the link rate.
-The rows with equal size run in turns, fifteen times. A row is the median of its runs, and its speed against the first
-row is the median of the fifteen ratios: a disturbance mostly affects all rows in a turn.
+All networks have 1,024 or 16,384 nodes, and the same links, buffers, channels, packets and load,
+which they all carry: wormhole switching, 4 channels, adapters with a memory port per direction,
+uniform traffic at a tenth of the link rate. The rows with equal size run in turns, fifteen times. A
+row is the median of its runs, and its speed against the first row is the median of the fifteen
+ratios: a disturbance mostly affects all rows in a turn.
 """
 
 from __future__ import annotations
@@ -71,7 +73,9 @@ def networks(levels: int, folder: Path) -> dict[str, list[str]]:
     return {
         f"fat tree of {levels} levels": [],
         "fat tree of 3 levels": other("fat-tree", down=down, up=up),
-        "the same, rail-optimised": other("fat-tree", down=down, up=up, wiring="rail-optimised", adapters=8),
+        "the same, rail-optimised": other(
+            "fat-tree", down=down, up=up, wiring="rail-optimised", adapters=8
+        ),
         "the same as a graph": graph(down, up, folder),
         "torus": other("torus", dimensions=sizes),
         "mesh": other("torus", dimensions=sizes, wraparound="false"),
@@ -102,8 +106,9 @@ def line(name: str, runs: list[dict[str, Any]], first: list[dict[str, Any]]) -> 
 
 
 HEAD = (
-    "| nodes | network | links of a packet | packets per CPU second | ns per link | speed per link, of the first "
-    "| events per link | KB per node | set-up, s |\n|---|---|---|---|---|---|---|---|---|"
+    "| nodes | network | links of a packet | packets per CPU second | ns per link | speed per link,"
+    " of the first | events per link | KB per node | set-up, s"
+    " |\n|---|---|---|---|---|---|---|---|---|"
 )
 
 
@@ -114,7 +119,12 @@ def main() -> None:
     if "--renew" in sys.argv[1:]:
         before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
         after = rest.split(END)[1]
-        page = [before + BEGIN, f"Measured with one core of: {bench.processor()}.", "\n".join(lines), END + after]
+        page = [
+            before + BEGIN,
+            f"Measured with one core of: {bench.processor()}.",
+            "\n".join(lines),
+            END + after,
+        ]
         PAGE.write_text("\n\n".join(page), encoding="utf-8")
 
 

@@ -2,9 +2,10 @@
 
 python benches/puts.py            prints a table
 
-The cost is the processor time of all processes in a run: ranks, launcher, simulator. The difference between runs with
-many and with few operations is the operations' cost alone; starts and ends cancel out. Put and message runs take turns,
-so that a busy host disturbs both alike, and the medians count.
+The cost is the processor time of all processes in a run: ranks, launcher, simulator. The difference
+between runs with many and with few operations is the operations' cost alone; starts and ends cancel
+out. Put and message runs take turns, so that a busy host disturbs both alike, and the medians
+count.
 """
 
 from __future__ import annotations
@@ -39,20 +40,40 @@ def main() -> None:
         call = "from elanite.mpirun.compilers import oshcc; oshcc()"
         subprocess.run([sys.executable, "-c", call, "-O2", "-o", puts, source], check=True)
         subprocess.run([BIN / "mpicc", "-DMPI", "-O2", "-o", messages, source], check=True)
-        print("network  how     a put, us  a message, us  put / message (the ratio of each pair of runs)")
+        print(
+            "network  how     a put, us  a message, us  put / message (the ratio of each pair of"
+            " runs)"
+        )
         for network in ("machine", "ideal"):
             for how in ("stream", "ping"):
                 each = 1e6 / (MANY - FEW) / (2 if how == "ping" else 1)
                 found: dict[Path, list[float]] = {puts: [], messages: []}
                 for _ in range(RUNS):
                     for program, tool in ((puts, "prun"), (messages, "mpirun")):
-                        start = [tool, "-q", "-n", "2", "--network", network, "--out", folder, program, how]
+                        start = [
+                            tool,
+                            "-q",
+                            "-n",
+                            "2",
+                            "--network",
+                            network,
+                            "--out",
+                            folder,
+                            program,
+                            how,
+                        ]
                         many, few = cost(*start, str(MANY)), cost(*start, str(FEW))
                         found[program].append(each * (many - few))
                 put, message = (statistics.median(found[program]) for program in (puts, messages))
-                ratios = sorted(one / other for one, other in zip(found[puts], found[messages], strict=True))
+                ratios = sorted(
+                    one / other for one, other in zip(found[puts], found[messages], strict=True)
+                )
                 shown = ", ".join(f"{ratio:.2f}" for ratio in ratios)
-                print(f"{network:7}  {how:6}  {put:9.2f}  {message:13.2f}  {put / message:.2f} ({shown})", flush=True)
+                print(
+                    f"{network:7}  {how:6}  {put:9.2f}  {message:13.2f}  {put / message:.2f}"
+                    f" ({shown})",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

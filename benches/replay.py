@@ -2,9 +2,9 @@
 
 python benches/replay.py          prints a table
 
-A trace with a million operations is written, read, checked and replayed: on the ideal network, and a tenth of it on the
-ES40s. Processor time covers the whole process from reading the file on, and peak memory the process with Python and its
-libraries.
+A trace with a million operations is written, read, checked and replayed: on the ideal network, and
+a tenth of it on the ES40s. Processor time covers the whole process from reading the file on, and
+peak memory the process with Python and its libraries.
 """
 
 from __future__ import annotations
@@ -40,18 +40,23 @@ def main() -> None:
                     lines = goal.all_to_all(RANKS, 1024, calls=2 * calls, compute=1000)
                 else:
                     share = 1 if pattern == "ring" else 42
-                    lines = goal.all_reduce(RANKS, 65536, pattern, calls=share * calls, compute=1000)
+                    lines = goal.all_reduce(
+                        RANKS, 65536, pattern, calls=share * calls, compute=1000
+                    )
                 path = Path(folder, "trace.goal")
                 with path.open("w") as file:
                     file.writelines(lines)
                 done = subprocess.run(
-                    [sys.executable, "-c", CODE, path, network], check=True, capture_output=True, text=True
+                    [sys.executable, "-c", CODE, path, network],
+                    check=True,
+                    capture_output=True,
+                    text=True,
                 )
                 summary, seconds, peak = json.loads(done.stdout)
                 rate = summary["operations"] / seconds
                 print(
-                    f"{pattern:10}  {network:7}  {summary['operations']:10,}  {seconds:6.2f}  {rate:18,.0f}"
-                    f"  {peak:7.0f}  {summary['time_us']:,.1f}",
+                    f"{pattern:10}  {network:7}  {summary['operations']:10,}  {seconds:6.2f} "
+                    f" {rate:18,.0f}  {peak:7.0f}  {summary['time_us']:,.1f}",
                     flush=True,
                 )
 

@@ -2,8 +2,8 @@
 
     python benches/store.py [FOLDER] [POINTS]
 
-The points come from `tests/files/cheap.toml`. Wall time depends on the disk, above all on its sync time; the folder
-chooses the disk.
+The points come from `tests/files/cheap.toml`. Wall time depends on the disk, above all on its sync
+time; the folder chooses the disk.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def main(where: str | None, many: int) -> None:
     folder = Path(tempfile.mkdtemp(dir=where))
     costs = Costs()
     try:
-        points = plan(sources.read("experiment", str(ROOT / "tests/files/cheap.toml"))).points[:many]
+        points = plan(sources.read("experiment", str(ROOT / "tests/files/cheap.toml"))).points[
+            :many
+        ]
         store = Store(folder / "store")
         costs.of("prepare an empty store", store.prepare)
         for point in points:
@@ -66,7 +68,10 @@ def main(where: str | None, many: int) -> None:
             claim = costs.of("claim a point", lambda point=point: store.claim(point.id))
             records = _core.simulate(point.json, _core.Cancel())
             costs.of(
-                "write a point", lambda point=point, records=records: store.put(point, records, {"cpu_seconds": 1.0})
+                "write a point",
+                lambda point=point, records=records: store.put(
+                    point, records, {"cpu_seconds": 1.0}
+                ),
             )
             costs.of("release a claim", claim.release)
         costs.of("verify a point", lambda: verify(store), many)
@@ -80,11 +85,16 @@ def main(where: str | None, many: int) -> None:
         for number in range(NAMES):
             (folder / "large" / f"{number:020x}").mkdir()
         costs.of(f"prepare a store of {NAMES:,} points", Store(folder / "large").prepare)
-        sys.stdout.write(f"{costs.table()}\n\n{len(files) / many:.0f} entries and {size / many / 1000:.1f} kB a point")
+        sys.stdout.write(
+            f"{costs.table()}\n\n{len(files) / many:.0f} entries and {size / many / 1000:.1f} kB a"
+            " point"
+        )
         sys.stdout.write(f"; exported: {exported / many:.0f} bytes a point\n")
     finally:
         shutil.rmtree(folder)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else None, int(sys.argv[2]) if len(sys.argv) > 2 else 1000)
+    main(
+        sys.argv[1] if len(sys.argv) > 1 else None, int(sys.argv[2]) if len(sys.argv) > 2 else 1000
+    )

@@ -1,10 +1,11 @@
-"""Writes ``python/elanite/data/studies.json``, which ``elanite explain`` shows, from finished sensitivity studies.
+"""Writes ``python/elanite/data/studies.json``, which ``elanite explain`` shows, from finished
+sensitivity studies.
 
     elanite sweep es40-qsnet --one-at-a-time --out out && python benches/studies.py out
 
-Each folder was an ``--out`` folder. Several studies for a machine, each with some claims, make one entry; where two
-have the same claim, the last one counts. Claims and machines without a study in these folders keep their data, with the
-old model revision.
+Each folder was an ``--out`` folder. Several studies for a machine, each with some claims, make one
+entry; where two have the same claim, the last one counts. Claims and machines without a study in
+these folders keep their data, with the old model revision.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ from elanite.study.sensitivity import kept
 from elanite.study.studied import Effect, StudyEntry
 
 TABLE = Path(__file__).parents[1] / "python" / "elanite" / "data" / "studies.json"
-ABOUT = "changes of claims, as fractions: parameter, claim, with the lower value, with the higher, verdict turns"
+ABOUT = (
+    "changes of claims, as fractions: parameter, claim, with the lower value, with the higher,"
+    " verdict turns"
+)
 
 
 def outcome(table: pl.DataFrame, command: str, date: str) -> StudyEntry:
@@ -39,7 +43,10 @@ def outcome(table: pl.DataFrame, command: str, date: str) -> StudyEntry:
     }
     turns = {(row["parameter"], row["claim"]) for row in turned(table).iter_rows(named=True)}
     pairs = dict.fromkeys([*(key[:2] for key in strong), *sorted(turns)])
-    effects = [Effect(*pair, strong.get((*pair, "less")), strong.get((*pair, "more")), pair in turns) for pair in pairs]
+    effects = [
+        Effect(*pair, strong.get((*pair, "less")), strong.get((*pair, "more")), pair in turns)
+        for pair in pairs
+    ]
     return {
         "revision": _core.MODEL_REVISION,
         "date": date,
@@ -62,7 +69,9 @@ def merged(new: StudyEntry, old: StudyEntry) -> StudyEntry:
     return new | {
         "claims": sorted([*new["claims"], *rest]),
         "values": {**old["values"], **new["values"]} if rest else new["values"],
-        "older": {claim: revision for claim, revision in older.items() if revision != new["revision"]},
+        "older": {
+            claim: revision for claim, revision in older.items() if revision != new["revision"]
+        },
         "effects": effects,
     }
 
@@ -73,12 +82,16 @@ def _rounded(change: float | None) -> float | None:
 
 def main() -> None:
     """Read the folders, and renew the entries for the machines that they studied."""
-    parser = argparse.ArgumentParser(description="Write the shipped outcome of the studies of sensitivity.")
+    parser = argparse.ArgumentParser(
+        description="Write the shipped outcome of the studies of sensitivity."
+    )
     parser.add_argument("folders", type=Path, nargs="+", metavar="DIR")
     folders = parser.parse_args().folders
     machines = json.loads(TABLE.read_text(encoding="utf-8"))["machines"] if TABLE.is_file() else {}
     found: dict[str, list[tuple[float, list[str], pl.DataFrame]]] = {}
-    for manifest in (path for folder in folders for path in (folder / "sensitivity").glob("*/manifest.json")):
+    for manifest in (
+        path for folder in folders for path in (folder / "sensitivity").glob("*/manifest.json")
+    ):
         about = json.loads(manifest.read_text(encoding="utf-8"))
         claims = list(about["parts"])
         if (table := kept(study(about["machine"], claims), manifest.parents[2])) is None:
@@ -90,11 +103,16 @@ def main() -> None:
         claims = list(dict.fromkeys(claim for _, those, _ in several for claim in those))
         words = ["elanite", "sweep", name, "--one-at-a-time"]
         words += [] if set(claims) == set(study(name).parts) else ["--claims", ",".join(claims)]
-        table = pl.concat(each for _, _, each in several).unique(["parameter", "step", "claim"], keep="last")
+        table = pl.concat(each for _, _, each in several).unique(
+            ["parameter", "step", "claim"], keep="last"
+        )
         made = datetime.fromtimestamp(several[-1][0], UTC).date().isoformat()
         found_now = outcome(table.sort("claim", "parameter", "step"), shlex.join(words), made)
         machines[name] = merged(found_now, machines[name]) if name in machines else found_now
-        print(f"{name}: {len(machines[name]['effects'])} effects on {len(machines[name]['claims'])} claims")
+        print(
+            f"{name}: {len(machines[name]['effects'])} effects on {len(machines[name]['claims'])}"
+            " claims"
+        )
     text = json.dumps({"about": ABOUT, "machines": machines}, indent=1)
     # A line for each parameter and for each effect.
     text = re.sub(r"[\[{][^][{}]*[\]}]", lambda inner: " ".join(inner[0].split()), text)

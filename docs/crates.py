@@ -1,7 +1,7 @@
 """Draw the crates and their dependencies: ``python docs/crates.py`` writes ``docs/crates.svg``.
 
-A crate stands above all crates that it uses, in the row below its lowest user. Lines lead to the crates that it uses,
-unless another crate between the two implies the line.
+A crate stands above all crates that it uses, in the row below its lowest user. Lines lead to the
+crates that it uses, unless another crate between the two implies the line.
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ from pathlib import Path
 import networkx
 
 ROOT = Path(__file__).parents[1]
-WIDTH, GAP, HEIGHT, ROW = 92, 14, 26, 60  # pixels of a box, between boxes, of a box, from row to row
+WIDTH, GAP, HEIGHT, ROW = (
+    92,
+    14,
+    26,
+    60,
+)  # pixels of a box, between boxes, of a box, from row to row
 LANE = 10  # pixels of a line that passes a row
 SWEEPS = 30
 
@@ -26,16 +31,22 @@ def uses() -> networkx.DiGraph:
     graph.add_nodes_from(crates)
     for crate in crates:
         manifest = tomllib.loads((ROOT / "crates" / crate / "Cargo.toml").read_text())
-        used = manifest.get("dependencies", {}).keys() | manifest.get("build-dependencies", {}).keys()
+        used = (
+            manifest.get("dependencies", {}).keys() | manifest.get("build-dependencies", {}).keys()
+        )
         graph.add_edges_from((crate, other) for other in crates if other in used)
     reduced = networkx.DiGraph()
     reduced.add_nodes_from(crates)
-    reduced.add_edges_from(edge for edge in graph.edges if edge in networkx.transitive_reduction(graph).edges)
+    reduced.add_edges_from(
+        edge for edge in graph.edges if edge in networkx.transitive_reduction(graph).edges
+    )
     return reduced
 
 
 def layered(graph: networkx.DiGraph) -> tuple[list[list[str]], list[list[str]]]:
-    """Rows with boxes and with places where lines pass, and each line as a chain from row to row."""
+    """Rows with boxes and with places where lines pass, and each line as a chain from row to
+    row.
+    """
     level: dict[str, int] = {}
     for crate in networkx.topological_sort(graph):
         level[crate] = 1 + max((level[user] for user in graph.predecessors(crate)), default=-1)
@@ -67,7 +78,11 @@ def placed(rows: list[list[str]], lines: list[list[str]]) -> dict[str, float]:
     for sweep in range(SWEEPS):
         for row in rows if sweep % 2 else reversed(rows):
             wish = {
-                place: sum(middle[other] for other in near[place]) / len(near[place]) if near[place] else middle[place]
+                place: (
+                    sum(middle[other] for other in near[place]) / len(near[place])
+                    if near[place]
+                    else middle[place]
+                )
                 for place in row
             }
             row.sort(key=lambda place: wish[place])
@@ -88,8 +103,10 @@ def drawn() -> str:
     height = {place: GAP + number * ROW for number, row in enumerate(rows) for place in row}
     wide = max(middle[place] + width(place) / 2 for place in middle) + GAP
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:g} {len(rows) * ROW}" width="{wide:g}"'
-        ' font-family="sans-serif" font-size="13" text-anchor="middle">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:g} {len(rows) * ROW}"'
+            f' width="{wide:g}" font-family="sans-serif" font-size="13" text-anchor="middle">'
+        ),
         "<title>The crates of Elanite: each uses the crates to which lines lead down</title>",
         '<rect width="100%" height="100%" fill="white"/>',
     ]
@@ -99,12 +116,16 @@ def drawn() -> str:
             begin, end = height[one] + HEIGHT, height[other]
             bend = (begin + end) / 2
             points.append(
-                f"L{middle[one]:g},{begin} C{middle[one]:g},{bend:g} {middle[other]:g},{bend:g} {middle[other]:g},{end}"
+                f"L{middle[one]:g},{begin} C{middle[one]:g},{bend:g} {middle[other]:g},{bend:g}"
+                f" {middle[other]:g},{end}"
             )
         parts.append(f'<path d="{" ".join(points)}" fill="none" stroke="#888"/>')
     for crate in (place for row in rows for place in row if ">" not in place):
         x, y = middle[crate] - WIDTH / 2, height[crate]
-        parts.append(f'<rect x="{x:g}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="4" fill="#eef3fa" stroke="#456"/>')
+        parts.append(
+            f'<rect x="{x:g}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="4" fill="#eef3fa"'
+            ' stroke="#456"/>'
+        )
         parts.append(f'<text x="{middle[crate]:g}" y="{y + 18}">{crate}</text>')
     return "\n".join([*parts, "</svg>", ""])
 

@@ -27,6 +27,10 @@ FIGURES = {
 (out,) = sys.argv[1:]
 for (experiment, name), picture in FIGURES.items():
     result = el.load_results(el.Experiment.load(experiment), out=out)
-    panels = [figure.chart for figure in result.figures() if re.fullmatch(rf"{name}(-\d+)?", figure.name)]
-    chart = alt.vconcat(*panels).resolve_scale(color="independent") if len(panels) > 1 else panels[0]
+    panels = [
+        figure.chart for figure in result.figures() if re.fullmatch(rf"{name}(-\d+)?", figure.name)
+    ]
+    chart = (
+        alt.vconcat(*panels).resolve_scale(color="independent") if len(panels) > 1 else panels[0]
+    )
     chart.properties(background="white").save(str(Path(__file__).parent / f"{picture}.svg"))

@@ -1,4 +1,5 @@
-"""Renew the table in docs/io.md, every statement about I/O with every reading, from finished points.
+"""Renew the table in docs/io.md, every statement about I/O with every reading, from finished
+points.
 
 ``make docs`` runs this, with a reproduction's folder and the page.
 """

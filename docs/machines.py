@@ -1,4 +1,6 @@
-"""Fills the tables in docs/machines-*-keys.md from the machine file schema: python docs/machines.py."""
+"""Fills the tables in docs/machines-*-keys.md from the machine file schema: python
+docs/machines.py.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,23 @@ from pathlib import Path
 
 from elanite.explain import catalog
 
-BEGIN, END = "<!-- written by docs/machines.py from the schema; do not edit. -->", "<!-- end of the schema -->"
+BEGIN, END = (
+    "<!-- written by docs/machines.py from the schema; do not edit. -->",
+    "<!-- end of the schema -->",
+)
 
 FOLDER = Path(__file__).parent
 PAGES = {
-    "machines-network-keys.md": ("machine", "topology", "link", "switch", "packet", "fault", "faults", "fabric"),
+    "machines-network-keys.md": (
+        "machine",
+        "topology",
+        "link",
+        "switch",
+        "packet",
+        "fault",
+        "faults",
+        "fabric",
+    ),
     "machines-node-keys.md": (
         *("adapter", "elan4", "bus", "host", "processor"),
         *("files", "tport", "group", "rails", "noise"),
@@ -26,7 +40,13 @@ def tables(sections: tuple[str, ...]) -> str:
     for section, text in catalog.sections().items():
         if section not in sections:
             continue
-        name = "[noise.NAME]" if section == "noise" else "[[fault]]" if section == "fault" else f"[{section}]"
+        name = (
+            "[noise.NAME]"
+            if section == "noise"
+            else "[[fault]]"
+            if section == "fault"
+            else f"[{section}]"
+        )
         rows = [one for one in parameters if one["parameter"].split(".")[0] == section]
         lines += [f"## {name}", "", text, "", "| key | for example | meaning |", "|---|---|---|"]
         for one in rows:

@@ -66,7 +66,9 @@ def networks(out: str) -> tuple[alt.LayerChart, int]:
     title = "accepted load, GB/s per node"
     x = alt.X("mean:Q", title=title, scale=alt.Scale(domain=[0, 50]))
     chart = alt.Chart(dots).encode(y=y)
-    lines = chart.mark_rule(color="#8C8C8C").encode(x=alt.X("min(mean):Q", title=title), x2="max(mean):Q")
+    lines = chart.mark_rule(color="#8C8C8C").encode(
+        x=alt.X("min(mean):Q", title=title), x2="max(mean):Q"
+    )
     marks = chart.mark_point(filled=True, size=90, opacity=1).encode(
         x=x,
         color=colour("kind", list(kinds), "", [RED, BLUE]),
@@ -90,10 +92,13 @@ def links(out: str) -> tuple[alt.LayerChart, int]:
         (point,) = [
             point
             for point in result.points
-            if (point.parameters["pattern"], point.parameters["machine"]) == (here["pattern"], here["machine"])
+            if (point.parameters["pattern"], point.parameters["machine"])
+            == (here["pattern"], here["machine"])
         ]
         matrix = result.congestion(point)
-        texts.append({"x": 0, "y": y + 6, "text": f"{name}: {here['mean'] / 1000:.0f} GB/s per node"})
+        texts.append(
+            {"x": 0, "y": y + 6, "text": f"{name}: {here['mean'] / 1000:.0f} GB/s per node"}
+        )
         y += 20
         for level, up, label in LEVELS:
             found = matrix.links.filter(link_level=level, up=up)
@@ -102,35 +107,52 @@ def links(out: str) -> tuple[alt.LayerChart, int]:
             each = len(waits) // SWITCHES
             for number, waited in enumerate(waits):
                 column, row = divmod(number, each)
-                cells.append({"x": LABEL + column * CELL[0], "y": y + row * CELL[1], "waited": waited})
-            strips.append({"x": LABEL, "y": y, "x2": LABEL + SWITCHES * CELL[0], "y2": y + each * CELL[1]})
+                cells.append(
+                    {"x": LABEL + column * CELL[0], "y": y + row * CELL[1], "waited": waited}
+                )
+            strips.append(
+                {"x": LABEL, "y": y, "x2": LABEL + SWITCHES * CELL[0], "y2": y + each * CELL[1]}
+            )
             texts.append({"x": 0, "y": y + each * CELL[1] / 2, "text": label})
             y += each * CELL[1] + GAP
         y += GAP
     x_axis, y_axis = pixels(LABEL + SWITCHES * CELL[0], y)
-    data = pl.DataFrame(cells).with_columns(x2=pl.col("x") + CELL[0] - 1, y2=pl.col("y") + CELL[1] - 1)
+    data = pl.DataFrame(cells).with_columns(
+        x2=pl.col("x") + CELL[0] - 1, y2=pl.col("y") + CELL[1] - 1
+    )
     # Squares too pale to be seen are left out.
     hot = data.filter(pl.col("waited") > 0.02 * data["waited"].max())
     waited = alt.Opacity(
         "waited:Q",
         title="µs that packets waited for a link",
         scale=alt.Scale(type="sqrt", domain=[0, data["waited"].max()], range=[0, 1]),
-        legend=alt.Legend(orient="bottom", values=[1000, 2000, 3000], symbolType="square", symbolFillColor=RED,
-                          symbolStrokeColor="transparent", titleLimit=0),
-    )  # fmt: skip
+        legend=alt.Legend(
+            orient="bottom",
+            values=[1000, 2000, 3000],
+            symbolType="square",
+            symbolFillColor=RED,
+            symbolStrokeColor="transparent",
+            titleLimit=0,
+        ),
+    )
     ends = {"x": x_axis, "x2": "x2", "y": y_axis, "y2": "y2"}
     frames = alt.Chart(pl.DataFrame(strips)).mark_rect(color="#8C8C8C", opacity=0.18).encode(**ends)
     squares = alt.Chart(hot).mark_rect(color=RED).encode(opacity=waited, **ends)
     words = alt.Chart(pl.DataFrame(texts)).mark_text(align="left", baseline="middle", fontSize=12)
     chart = alt.layer(frames, squares, words.encode(x=x_axis, y=y_axis, text="text:N"))
-    return chart.properties(
-        title=["Bit reversal on 128 nodes: where packets wait", "for links between switches"]
-    ), y + 110
+    return (
+        chart.properties(
+            title=["Bit reversal on 128 nodes: where packets wait", "for links between switches"]
+        ),
+        y + 110,
+    )
 
 
 def placement(out: str) -> tuple[alt.LayerChart, int]:
     """The accepted load of a job among others, by its place and the network."""
-    (figure,) = [one for one in el.load_results("today/placement", out=out).figures() if one.name == "beside"]
+    (figure,) = [
+        one for one in el.load_results("today/placement", out=out).figures() if one.name == "beside"
+    ]
     names = {
         "fat tree, every fourth": ("fat tree, every fourth node", SKY),
         "fat tree, next to each other": ("fat tree, two leaves", BLUE),
@@ -153,11 +175,16 @@ def placement(out: str) -> tuple[alt.LayerChart, int]:
         y=alt.Y("mean:Q", title="the job's load, GB/s per node", scale=alt.Scale(domain=[0, 25])),
         color=colour("kind", list(kinds), "", list(kinds.values())),
     )
-    marks = chart.mark_point(filled=True, size=90, opacity=1).encode(shape=shape("kind", list(kinds), ""))
+    marks = chart.mark_point(filled=True, size=90, opacity=1).encode(
+        shape=shape("kind", list(kinds), "")
+    )
     lines = chart.mark_line(strokeWidth=2)
-    return alt.layer(lines, marks).properties(
-        title=["A job of 64 nodes among 192 others:", "its place and its load"]
-    ), 360
+    return (
+        alt.layer(lines, marks).properties(
+            title=["A job of 64 nodes among 192 others:", "its place and its load"]
+        ),
+        360,
+    )
 
 
 PICTURES = {"readme-networks": networks, "readme-links": links, "readme-placement": placement}
@@ -173,12 +200,16 @@ def rows_of(chart: alt.LayerChart) -> pl.DataFrame:
 def drawn(chart: alt.LayerChart, height: int) -> str:
     """A chart as an SVG of this width, with its own background and colours for dark pages."""
     title = " ".join(chart.title)
-    fitted = chart.properties(width=WIDTH, height=height, autosize=alt.AutoSizeParams(type="fit", contains="padding"))
+    fitted = chart.properties(
+        width=WIDTH, height=height, autosize=alt.AutoSizeParams(type="fit", contains="padding")
+    )
     styled = fitted.configure(
         font=FONT,
         padding=8,
         background="white",
-        axis=alt.AxisConfig(labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#dddddd"),
+        axis=alt.AxisConfig(
+            labelFontSize=12, titleFontSize=12, titleFontWeight="normal", gridColor="#dddddd"
+        ),
         legend=alt.LegendConfig(labelFontSize=12, titleFontSize=12, titleFontWeight="normal"),
         title=alt.TitleConfig(fontSize=13, anchor="start", frame="bounds", offset=10),
         view=alt.ViewConfig(stroke=None),
@@ -187,7 +218,10 @@ def drawn(chart: alt.LayerChart, height: int) -> str:
     svg = re.sub(r' aria-[a-z]+="[^"]*"| role="[^"]*"', "", svg)
     svg = re.sub(r"(\.\d\d)\d+", r"\1", svg)
     svg = svg.replace('fill="white"/>', 'class="paper" fill="white"/>', 1)
-    return svg.replace(">", f' role="img"><title>{escape(title)}</title><style>{DARK}</style>', 1) + "\n"
+    return (
+        svg.replace(">", f' role="img"><title>{escape(title)}</title><style>{DARK}</style>', 1)
+        + "\n"
+    )
 
 
 def main(out: str) -> None:
@@ -197,7 +231,9 @@ def main(out: str) -> None:
     result = el.load_results(el.Experiment.load("qsnet/congestion"), out=out)
     points = [point for point in result.points if point.series == "build-up"]
     (point,) = [point for point in points if point.parameters["pattern"] == "complement"][:1]
-    (DOCS / "congestion.svg").write_text(animated(result.congestion(point), TITLE), encoding="utf-8")
+    (DOCS / "congestion.svg").write_text(
+        animated(result.congestion(point), TITLE), encoding="utf-8"
+    )
     readme = DOCS.parent / "README.md"
     sentence = f"**{headline(el.scoreboard(out))}**"
     text = re.sub(r"(?m)^\*\*\d+ of .*\*\*", sentence, readme.read_text(encoding="utf-8"))

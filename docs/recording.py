@@ -21,7 +21,10 @@ from playwright.sync_api import sync_playwright
 COMMANDS = [
     "elanite new machine dragonfly --nodes 64 --link HDR --topology dragonfly",
     "elanite goal alltoall --ranks 64 --size '64 KB' > exchange.goal",
-    "elanite replay exchange.goal --operations --machine dragonfly.toml --set topology.routing=minimal",
+    (
+        "elanite replay exchange.goal --operations --machine dragonfly.toml --set"
+        " topology.routing=minimal"
+    ),
     "elanite watch out/replay/* --html watch.html",
 ]
 

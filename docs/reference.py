@@ -1,4 +1,5 @@
-"""Renew the reference results that quick reports draw, from the finished points of a whole reproduction.
+"""Renew the reference results that quick reports draw, from the finished points of a whole
+reproduction.
 
 ``make docs`` runs this, with the folder of the reproduction.
 """

@@ -1,13 +1,15 @@
-"""Simulate the scheduling of a million-point campaign, and write the table and figure in docs/scale-million.md.
+"""Simulate the scheduling of a million-point campaign, and write the table and figure in
+docs/scale-million.md.
 
     python docs/scale.py docs/scale-million.md
 
-Events are discrete. The scheduler is one server: it hands one batch to a worker in `SERVICES` seconds, and requesting
-workers queue. A worker simulates its batch point by point; the resulting store operations go to one file server, which
-also has a queue. Points are drawn at random: processor seconds are lognormal, and the estimate differs from them by
-another lognormal factor, since the cost model is good to a factor of two. Batches are formed from the estimates as in
-``elanite.campaign.batches``, and the long ones go first. Left out: worker faults, data transfers, the network. Requests
-were counted; the times are assumptions, which the page states.
+Events are discrete. The scheduler is one server: it hands one batch to a worker in `SERVICES`
+seconds, and requesting workers queue. A worker simulates its batch point by point; the resulting
+store operations go to one file server, which also has a queue. Points are drawn at random:
+processor seconds are lognormal, and the estimate differs from them by another lognormal factor,
+since the cost model is good to a factor of two. Batches are formed from the estimates as in
+``elanite.campaign.batches``, and the long ones go first. Left out: worker faults, data transfers,
+the network. Requests were counted; the times are assumptions, which the page states.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ MEAN = 10.0
 """Mean processor seconds per point."""
 
 SPREAD, DOUBT = 1.5, 0.6
-"""Standard deviations of the logarithms of the seconds, and of the factor between the seconds and the estimate."""
+"""Standard deviations of the logarithms of the seconds, and of the factor between the seconds and
+the estimate.
+"""
 
 REQUESTS = 35
 """A point's requests to the file server: opens, creations, syncs, renames; counted by strace."""
@@ -94,14 +98,17 @@ def batches(drawn: Sequence[tuple[float, float]], length: float) -> list[tuple[i
     return [*found, (count, seconds)]
 
 
-def campaign(work: Sequence[tuple[int, float]], workers: int, service: float, rate: int, length: float) -> Campaign:
+def campaign(
+    work: Sequence[tuple[int, float]], workers: int, service: float, rate: int, length: float
+) -> Campaign:
     """Run a campaign. A batch's requests to the file server are one long request at its end."""
     computing, wall = 0.0, 0.0
     scheduler = server = 0.0  # when each is free again
     asked = handed = stored = 0.0
     following = iter(work)
     events: list[tuple[float, int, int, float]] = [(0.0, 0, 0, 0.0)] * workers
-    # An event is a time, a kind (0: a worker requests a batch, 1: it has simulated one), points, seconds.
+    # An event is a time, a kind (0: a worker requests a batch, 1: it has simulated one), points,
+    # seconds.
     while events:
         now, what, count, seconds = heapq.heappop(events)
         if what:
@@ -136,14 +143,22 @@ def campaign(work: Sequence[tuple[int, float]], workers: int, service: float, ra
 def table(found: Sequence[Campaign]) -> list[str]:
     """The campaigns with the usual batch length and the slower scheduler."""
     lines = [
-        "| workers | requests/s | tasks | hours | workers simulate | scheduler busy | file server busy | claims/s |",
+        (
+            "| workers | requests/s | tasks | hours | workers simulate | scheduler busy | file"
+            " server busy | claims/s |"
+        ),
         "|---|---|---|---|---|---|---|---|",
     ]
     for each in found:
         if each.length == USUAL and each.service == SERVICES[-1]:
-            shares = " | ".join(f"{share:.1%}" for share in (each.efficiency, each.scheduler, each.server))
+            shares = " | ".join(
+                f"{share:.1%}" for share in (each.efficiency, each.scheduler, each.server)
+            )
             hours, claims = f"{each.wall / 3600:,.2f}", f"{each.claims:,.0f}"
-            lines.append(f"| {each.workers:,} | {each.rate:,} | {each.tasks:,} | {hours} | {shares} | {claims} |")
+            lines.append(
+                f"| {each.workers:,} | {each.rate:,} | {each.tasks:,} | {hours} | {shares} |"
+                f" {claims} |"
+            )
     return lines
 
 
@@ -160,10 +175,16 @@ def draw(found: Sequence[Campaign], picture: Path) -> None:
         for each in found
     ]
     length = alt.X("length:Q", title="length of batches, s", scale=alt.Scale(type="log"))
-    efficiency = alt.Y("efficiency:Q", title="time in which workers simulate, %", scale=alt.Scale(domain=[0, 100]))
+    efficiency = alt.Y(
+        "efficiency:Q", title="time in which workers simulate, %", scale=alt.Scale(domain=[0, 100])
+    )
     order = [f"{workers:,}" for workers in WORKERS]
     color = alt.Color("workers:N", title="workers", sort=order)
-    chart = alt.Chart(alt.Data(values=rows)).mark_line(point=True).encode(x=length, y=efficiency, color=color)
+    chart = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_line(point=True)
+        .encode(x=length, y=efficiency, color=color)
+    )
     column, row = alt.Column("task:N", title=None), alt.Row("server:N", title=None)
     facets = chart.properties(width=260, height=180).facet(column=column, row=row)
     facets.properties(background="white").save(str(picture))
@@ -177,7 +198,9 @@ def main() -> None:
     for length in LENGTHS:
         work = batches(drawn, length)
         cases = itertools.product(WORKERS, SERVICES, SERVERS)
-        found += [campaign(work, workers, service, rate, length) for workers, service, rate in cases]
+        found += [
+            campaign(work, workers, service, rate, length) for workers, service, rate in cases
+        ]
     found.sort(key=lambda each: (each.rate, each.workers, each.service, each.length))
     text = page.read_text(encoding="utf-8")
     marks = re.compile(r"(<!-- simulated -->\n).*?(<!-- end -->)", re.DOTALL)

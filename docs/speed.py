@@ -1,4 +1,5 @@
-"""Write the tables and figure of the pages on speed from bench.json, the history and other simulators' figures.
+"""Write the tables and figure of the pages on speed from bench.json, the history and other
+simulators' figures.
 
 ``make speed`` runs this.
 """
@@ -48,7 +49,9 @@ def draw_history(history: Sequence[dict[str, Any]], picture: Path) -> None:
         for order, entry in enumerate(history)
         for case, count in entry["instructions_per_packet"].items()
     ]
-    commits = alt.X("commit:N", title="commit", sort=alt.SortField("order"), axis=alt.Axis(labelAngle=-30))
+    commits = alt.X(
+        "commit:N", title="commit", sort=alt.SortField("order"), axis=alt.Axis(labelAngle=-30)
+    )
     instructions = alt.Y("instructions:Q", title="instructions per packet")
     chart = alt.Chart(alt.Data(values=rows)).mark_line(point=True)
     chart = chart.encode(x=commits, y=instructions, color=alt.Color("case:N", title=None))
@@ -68,13 +71,19 @@ def filled(text: str, name: str, lines: Iterable[str]) -> str:
 def counts(entry: dict[str, Any]) -> Iterator[str]:
     """An entry's counts, a line per case."""
     fields = ["instructions", "d1_misses", "ll_misses", "mispredictions"]
-    yield f"Per packet, at a load of 0.3 (commit {entry['commit']}, {entry['rustc'].split(' (')[0]}):"
+    yield (
+        f"Per packet, at a load of 0.3 (commit {entry['commit']}, {entry['rustc'].split(' (')[0]}):"
+    )
     yield ""
     yield "| case | instructions | D1 misses | LL misses | mispredictions |"
     yield "|---|---|---|---|---|"
     for case in entry["instructions_per_packet"]:
         cells = [entry[f"{field}_per_packet"][case] for field in fields]
-        yield f"| {case} | {cells[0]:,.0f} | " + " | ".join(f"{cell:.1f}" for cell in cells[1:]) + " |"
+        yield (
+            f"| {case} | {cells[0]:,.0f} | "
+            + " | ".join(f"{cell:.1f}" for cell in cells[1:])
+            + " |"
+        )
 
 
 def measured(bench: dict[str, Any]) -> Iterator[str]:
@@ -82,8 +91,8 @@ def measured(bench: dict[str, Any]) -> Iterator[str]:
     yield f"Measured with one core of: {bench['processor']}."
     yield ""
     yield (
-        "| level | nodes | traffic | load | changed | packets per CPU second | events per packet | set-up, s"
-        " | peak memory, MB |"
+        "| level | nodes | traffic | load | changed | packets per CPU second | events per packet |"
+        " set-up, s | peak memory, MB |"
     )
     yield "|---|---|---|---|---|---|---|---|---|"
     for row in bench["rows"]:
@@ -105,15 +114,23 @@ def compared(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield "|---|---|" + "---|" * len(works)
     for peer in peers:
         times = {work(figure): ratio(peer, figure, rows) for figure in peer["figures"]}
-        yield f"| {peer['simulator']} | {peer['model']} |" + "".join(f" {times.get(work, '')} |" for work in works)
+        yield f"| {peer['simulator']} | {peer['model']} |" + "".join(
+            f" {times.get(work, '')} |" for work in works
+        )
 
 
 def in_turns() -> Iterator[str]:
     """Packets per CPU second for two programs run in turns, and the median of their ratios."""
     for other in tomllib.loads(PEERS.read_text(encoding="utf-8"))["in_turns"]:
-        yield f"Elanite {other['commit']} and {other['simulator']}, {other['date']}: {other['model']}."
+        yield (
+            f"Elanite {other['commit']} and {other['simulator']}, {other['date']}:"
+            f" {other['model']}."
+        )
         yield ""
-        yield f"| network | nodes | {other['simulator']} | Elanite | Elanite over {other['simulator']} |"
+        yield (
+            f"| network | nodes | {other['simulator']} | Elanite | Elanite over"
+            f" {other['simulator']} |"
+        )
         yield "|---|---|---|---|---|"
         for row in other["figures"]:
             theirs, ours = (f"{row[whose]:,}" for whose in ("theirs", "ours"))
@@ -132,7 +149,10 @@ def ratio(peer: dict[str, Any], figure: dict[str, Any], rows: Sequence[dict[str,
     wanted.pop("work", None)
     ours = [row for row in rows if all(row[key] == value for key, value in wanted.items())]
     if len(ours) != 1:
-        sys.exit(f"error: {PEERS}: {peer['simulator']}: {len(ours)} rows of the benchmark are {wanted}, not 1")
+        sys.exit(
+            f"error: {PEERS}: {peer['simulator']}: {len(ours)} rows of the benchmark are {wanted},"
+            " not 1"
+        )
     return rounded(ours[0]["packets_per_cpu_second"] / theirs)
 
 

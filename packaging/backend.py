@@ -1,17 +1,21 @@
-"""The build backend: maturin, with the library that ranks of MPI programs load, and the program that starts them.
+"""The build backend: maturin, with the library that ranks of MPI programs load, and the program
+that starts them.
 
-maturin compiles only the extension module. ``libelanite-fi.so`` is a separate library, which no Python process loads,
-and ``elanite-mpiexec`` is a program; ``elanite mpirun`` and ``elanite prun`` need both. So they are built first, into
-the package's folder, from where ``[tool.maturin] include`` in ``pyproject.toml`` takes them. Likewise, maturin's source
-distribution would lack their crates: here, it has every repository file.
+maturin compiles only the extension module. ``libelanite-fi.so`` is a separate library, which no
+Python process loads, and ``elanite-mpiexec`` is a program; ``elanite mpirun`` and ``elanite prun``
+need both. So they are built first, into the package's folder, from where ``[tool.maturin] include``
+in ``pyproject.toml`` takes them. Likewise, maturin's source distribution would lack their crates:
+here, it has every repository file.
 
-A wheel and a source distribution name the commit that they were made from: git provides it, and the package's
-``data/build.json`` stores it (``elanite.base.build`` reads it). A source distribution without git passes on its own
-file. A wheel has the notices for the crates that it links, and their bill of materials (``notices``).
+A wheel and a source distribution name the commit that they were made from: git provides it, and the
+package's ``data/build.json`` stores it (``elanite.base.build`` reads it). A source distribution
+without git passes on its own file. A wheel has the notices for the crates that it links, and their
+bill of materials (``notices``).
 
-With ``CARGO_BUILD_TARGET`` the wheel is for another kind of processor. The checkout then gets back the two files that
-it had, which its own ranks need. If maturin links by Zig (``MATURIN_PEP517_ARGS``), so does cargo here, against the
-same C library. With ``SOURCE_DATE_EPOCH`` the files of a source distribution have that time.
+With ``CARGO_BUILD_TARGET`` the wheel is for another kind of processor. The checkout then gets back
+the two files that it had, which its own ranks need. If maturin links by Zig
+(``MATURIN_PEP517_ARGS``), so does cargo here, against the same C library. With
+``SOURCE_DATE_EPOCH`` the files of a source distribution have that time.
 
 If cargo or git fails, the build fails with their messages on standard error.
 """
@@ -57,7 +61,9 @@ PARTS = {"elanite_preload": "libelanite-fi.so", "elanite-mpiexec": "elanite-mpie
 COMMIT = "python/elanite/data/build.json"
 
 
-def build_wheel(folder: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
+def build_wheel(
+    folder: str, settings: dict[str, Any] | None = None, metadata: str | None = None
+) -> str:
     """Build a wheel that does not need the checkout, and return its name."""
     kept = [PACKAGE / file for file in PARTS.values() if os.environ.get("CARGO_BUILD_TARGET")]
     before = {file: file.read_bytes() for file in kept if file.exists()}
@@ -77,7 +83,9 @@ def build_wheel(folder: str, settings: dict[str, Any] | None = None, metadata: s
             replace(file, content)
 
 
-def build_editable(folder: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
+def build_editable(
+    folder: str, settings: dict[str, Any] | None = None, metadata: str | None = None
+) -> str:
     """Build a wheel that leads to the checkout, and return its name."""
     build_parts()
     return maturin.build_editable(folder, settings, metadata)
@@ -85,7 +93,9 @@ def build_editable(folder: str, settings: dict[str, Any] | None = None, metadata
 
 def build_sdist(folder: str, settings: dict[str, Any] | None = None) -> str:
     """Pack git's files, with files in place of links, and return the archive's name."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
     with tempfile.TemporaryDirectory() as metadata:
         information = Path(metadata, maturin.prepare_metadata_for_build_wheel(metadata, settings))
         name = information.name.removesuffix(".dist-info")
@@ -101,7 +111,9 @@ def build_sdist(folder: str, settings: dict[str, Any] | None = None) -> str:
 
         with (
             Path(folder, f"{name}.tar.gz").open("wb") as file,
-            gzip.GzipFile("", "wb", fileobj=file, mtime=None if epoch is None else int(epoch)) as packed,
+            gzip.GzipFile(
+                "", "wb", fileobj=file, mtime=None if epoch is None else int(epoch)
+            ) as packed,
             tarfile.open(fileobj=packed, mode="w", dereference=True) as archive,
         ):
             archive.add(information / "METADATA", f"{name}/PKG-INFO", filter=plain)
@@ -115,7 +127,9 @@ def build_sdist(folder: str, settings: dict[str, Any] | None = None) -> str:
 
 
 def commit() -> str | None:
-    """The checkout's commit and whether sources differ from it, as JSON; ``None`` if git cannot answer."""
+    """The checkout's commit and whether sources differ from it, as JSON; ``None`` if git cannot
+    answer.
+    """
     found = runpy.run_path(str(ROOT / "python" / "elanite" / "base" / "checkout.py"))["state"](ROOT)
     return None if found is None else json.dumps(dict(zip(("commit", "dirty"), found, strict=True)))
 

@@ -1,10 +1,13 @@
-"""A wheel's third-party notices and bill of materials: the crates that are linked into its libraries and programs.
+"""A wheel's third-party notices and bill of materials: the crates that are linked into its
+libraries and programs.
 
-``cargo metadata`` lists the crates, with the build's features and platform; test and build dependencies are left out.
-Each crate brings its licence files. The pages' JavaScript is not in the wheel: vl-convert-python has it, and pages that
-embed it have its notices (``elanite.figures.vega``).
+``cargo metadata`` lists the crates, with the build's features and platform; test and build
+dependencies are left out. Each crate brings its licence files. The pages' JavaScript is not in the
+wheel: vl-convert-python has it, and pages that embed it have its notices
+(``elanite.figures.vega``).
 
-The bill is a CycloneDX 1.5 document, one component for each crate with its checksum in ``Cargo.lock``.
+The bill is a CycloneDX 1.5 document, one component for each crate with its checksum in
+``Cargo.lock``.
 """
 
 from __future__ import annotations
@@ -26,13 +29,21 @@ LICENCES = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT")
 
 
 def crates(target: str | None = None) -> list[dict[str, Any]]:
-    """The linked third-party crates, by name and version; ``target`` is a cross build's platform."""
+    """The linked third-party crates, by name and version; ``target`` is a cross build's
+    platform.
+    """
     words = ["cargo", "metadata", "--format-version", "1", "--locked"]
     words += ["--filter-platform", target or _host()]
-    found = json.loads(subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    found = json.loads(
+        subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    )
     packages = {package["id"]: package for package in found["packages"]}
     needs = {
-        node["id"]: [need["pkg"] for need in node["deps"] if any(one["kind"] is None for one in need["dep_kinds"])]
+        node["id"]: [
+            need["pkg"]
+            for need in node["deps"]
+            if any(one["kind"] is None for one in need["dep_kinds"])
+        ]
         for node in found["resolve"]["nodes"]
     }
     todo = [identity for identity, package in packages.items() if package["name"] in ROOTS]
@@ -51,16 +62,26 @@ def notices(found: list[dict[str, Any]]) -> str:
     texts: dict[str, list[str]] = {}
     for package in found:
         folder = Path(package["manifest_path"]).parent
-        files = sorted(file for file in folder.iterdir() if file.is_file() and file.name.upper().startswith(LICENCES))
+        files = sorted(
+            file
+            for file in folder.iterdir()
+            if file.is_file() and file.name.upper().startswith(LICENCES)
+        )
         if not files:
-            raise SystemExit(f"error: {package['name']} {package['version']} has no file of its licence in {folder}")
+            raise SystemExit(
+                f"error: {package['name']} {package['version']} has no file of its licence in"
+                f" {folder}"
+            )
         named = f"{package['name']} {package['version']} ({package['license']})"
         for file in files:
             text = file.read_text(encoding="utf-8", errors="replace").strip()
             texts.setdefault(text, []).append(f"{named}: {file.name}")
     line = "-" * 80
     parts = ["\n".join([line, *names, line, "", text, ""]) for text, names in texts.items()]
-    head = "Elanite links the crates below, which others have written. Their licences ask for these notices.\n"
+    head = (
+        "Elanite links the crates below, which others have written. Their licences ask for these"
+        " notices.\n"
+    )
     return "\n".join([head, *parts])
 
 
@@ -80,7 +101,13 @@ def bill(found: list[dict[str, Any]]) -> str:
         for package in found
     ]
     about = {"component": {"type": "application", "name": "elanite"}, "properties": _properties()}
-    whole = {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "metadata": about, "components": components}
+    whole = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "metadata": about,
+        "components": components,
+    }
     return json.dumps(whole, indent=1) + "\n"
 
 

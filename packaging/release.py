@@ -1,15 +1,17 @@
-"""The files of a release: wheels for x86-64 and aarch64, the sources, the bills of materials, and their checksums.
+"""The files of a release: wheels for x86-64 and aarch64, the sources, the bills of materials, and
+their checksums.
 
     python packaging/release.py out/release
     python packaging/release.py out/release --target x86_64-unknown-linux-gnu
 
-``make release`` installs the linker and calls this. Every wheel is linked by Zig against glibc 2.28, whatever the
-build machine has, so that one wheel serves Debian 10, RHEL 8 and all later systems. Paths of the build machine are
-replaced, and times are those of the commit. ``tests/test_release.py`` compares the sources of two folders byte for
-byte; wheels of two folders have not been compared.
+``make release`` installs the linker and calls this. Every wheel is linked by Zig against glibc
+2.28, whatever the build machine has, so that one wheel serves Debian 10, RHEL 8 and all later
+systems. Paths of the build machine are replaced, and times are those of the commit.
+``tests/test_release.py`` compares the sources of two folders byte for byte; wheels of two folders
+have not been compared.
 
-It refuses a checkout with changes, as its wheel would name a commit that lacks them, and a folder that holds anything
-but an earlier release. A failed build leaves no folder.
+It refuses a checkout with changes, as its wheel would name a commit that lacks them, and a folder
+that holds anything but an earlier release. A failed build leaves no folder.
 """
 
 from __future__ import annotations
@@ -42,11 +44,16 @@ def main() -> None:
     given = parser.parse_args()
     commit = git("rev-parse", "HEAD")
     if git("status", "--porcelain"):
-        raise SystemExit("error: the checkout has changes, and a release is a commit: commit or stash them")
+        raise SystemExit(
+            "error: the checkout has changes, and a release is a commit: commit or stash them"
+        )
     folder = given.folder.resolve()
     os.chdir(ROOT)  # where maturin reads its settings
     if folder.exists() and not (folder / SUMS).is_file():
-        raise SystemExit(f"error: {given.folder} is not an earlier release, and would be replaced: name another folder")
+        raise SystemExit(
+            f"error: {given.folder} is not an earlier release, and would be replaced: name another"
+            " folder"
+        )
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".release-") as scratch:
         built = Path(scratch, "release")
@@ -68,7 +75,9 @@ def main() -> None:
 def wheel(folder: Path, target: str) -> None:
     """Build the wheel for a target into the folder."""
     if target not in output("rustup", "target", "list", "--installed").split():
-        raise SystemExit(f"error: Rust has no standard library for {target} here: rustup target add {target}")
+        raise SystemExit(
+            f"error: Rust has no standard library for {target} here: rustup target add {target}"
+        )
     around = os.environ | {
         "CARGO_BUILD_TARGET": target,
         "MATURIN_PEP517_ARGS": f"--zig --compatibility manylinux_{GLIBC.replace('.', '_')}",
@@ -83,7 +92,11 @@ def wheel(folder: Path, target: str) -> None:
 def remapped() -> list[str]:
     """The compiler's options that replace folders of this machine in messages of panics."""
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
-    folders = {str(ROOT): "/elanite", str(home): "/cargo", output("rustc", "--print", "sysroot"): "/rust"}
+    folders = {
+        str(ROOT): "/elanite",
+        str(home): "/cargo",
+        output("rustc", "--print", "sysroot"): "/rust",
+    }
     return [f"--remap-path-prefix={folder}={name}" for folder, name in folders.items()]
 
 
@@ -105,7 +118,10 @@ def notes(source: str) -> str:
 
 def sums(folder: Path) -> str:
     """The checksums of the files, as `sha256sum --check` reads them."""
-    lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in sorted(folder.iterdir())]
+    lines = [
+        f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n"
+        for file in sorted(folder.iterdir())
+    ]
     return "".join(lines)
 
 
@@ -116,7 +132,9 @@ def git(*words: str) -> str:
 
 def output(*words: str) -> str:
     """The output of a program, without the last newline."""
-    return subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.rstrip("\n")
+    return subprocess.run(
+        words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout.rstrip("\n")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""Write the paper from its template: every figure in it is read from a generated table in this repository.
+"""Write the paper from its template: every figure in it is read from a generated table in this
+repository.
 
 python paper/build.py            renews paper/paper.md and paper/numbers.md
 python paper/build.py PAPER.pdf  also typesets the paper; needs pypandoc-binary and typst (make paper)
 
-``template.md`` names figures as ``{key}``. ``NUMBERS`` has each figure's place, and the command that renews the file.
+``template.md`` names figures as ``{key}``. ``NUMBERS`` has each figure's place, and the command
+that renews the file.
 """
 
 from __future__ import annotations
@@ -52,7 +54,9 @@ def cells(text: str, heading: str) -> Iterator[list[str]]:
 
 
 def fabric(nodes: str, column: int) -> str:
-    """A cell from the measured table: the fabric with uniform traffic at a load of 0.3, and all mechanisms."""
+    """A cell from the measured table: the fabric with uniform traffic at a load of 0.3, and all
+    mechanisms.
+    """
     rows = list(cells(page("docs/speed.md"), "level | nodes | traffic | load"))
     (row,) = [row for row in rows if row[:5] == ["fabric", nodes, "uniform", "0.3", ""]]
     return row[column]
@@ -77,13 +81,19 @@ def in_turns() -> list[int]:
 
 def headline(pattern: str) -> str:
     """A part of the scoreboard's headline, without the networks of today."""
-    line = found(r"^Model revision \d+: (.*)$", page("docs/validation.md")).split("Networks of today")[0]
+    line = found(r"^Model revision \d+: (.*)$", page("docs/validation.md")).split(
+        "Networks of today"
+    )[0]
     return found(pattern, line)
 
 
 def mpich() -> str:
     """Tests in MPICH's suite that pass simulated, of those that pass natively."""
-    (row,) = [row for row in cells(page("docs/conformance.md"), "suite | tests") if row[0].startswith("MPICH")]
+    (row,) = [
+        row
+        for row in cells(page("docs/conformance.md"), "suite | tests")
+        if row[0].startswith("MPICH")
+    ]
     return f"{row[3]} of {row[2]}"
 
 
@@ -97,23 +107,33 @@ class Number:
 
 NUMBERS = {
     "predicted": Number(lambda: headline(r"^(\d+ of \d+) predicted"), VALIDATION),
-    "unturned": Number(lambda: headline(r"with the (\d+) whose verdict no removed mechanism turns"), VALIDATION),
+    "unturned": Number(
+        lambda: headline(r"with the (\d+) whose verdict no removed mechanism turns"), VALIDATION
+    ),
     "unablated": Number(lambda: headline(r"and (\d+) not yet ablated"), VALIDATION),
     "all": Number(lambda: headline(r"not yet ablated, (\d+ of \d+) hold"), VALIDATION),
     "fitted": Number(lambda: headline(r"(\d+ of \d+) fitted claims hold"), VALIDATION),
     "points": Number(
-        lambda: found(r"^Fingerprints of the engines .*\(([\d,]+)\)\.$", page("docs/validation.md")), VALIDATION
+        lambda: found(
+            r"^Fingerprints of the engines .*\(([\d,]+)\)\.$", page("docs/validation.md")
+        ),
+        VALIDATION,
     ),
     "alone.torus": Number(lambda: alone("torus"), BOOKSIM),
     "alone.tree": Number(lambda: alone("fat tree"), BOOKSIM),
     "saturation": Number(
-        lambda: max((each.lstrip("+-") for each in saturation()), key=lambda each: float(each[:-1])), BOOKSIM
+        lambda: max(
+            (each.lstrip("+-") for each in saturation()), key=lambda each: float(each[:-1])
+        ),
+        BOOKSIM,
     ),
     "saturation.cases": Number(lambda: str(len(saturation())), BOOKSIM),
     "booksim.least": Number(lambda: str(min(in_turns())), BOOKSIM),
     "booksim.most": Number(lambda: str(max(in_turns())), BOOKSIM),
     "mpich": Number(mpich, CONFORMANCE),
-    "processor": Number(lambda: found(r"^Measured with one core of: (.*)\.$", page("docs/speed.md")), MEASURED),
+    "processor": Number(
+        lambda: found(r"^Measured with one core of: (.*)\.$", page("docs/speed.md")), MEASURED
+    ),
     "load": Number(lambda: fabric("64", 3), MEASURED),
     "speed.64": Number(lambda: fabric("64", 5), MEASURED),
     "speed.1024": Number(lambda: fabric("1,024", 5), MEASURED),
@@ -148,7 +168,14 @@ def main() -> None:
         import typst
 
         Path(target).parent.mkdir(parents=True, exist_ok=True)
-        words = ["--standalone", "--citeproc", "--resource-path", str(folder), "--metadata", f"author={AUTHOR}"]
+        words = [
+            "--standalone",
+            "--citeproc",
+            "--resource-path",
+            str(folder),
+            "--metadata",
+            f"author={AUTHOR}",
+        ]
         text = pypandoc.convert_file(str(folder / "paper.md"), "typst", extra_args=words)
         Path(target).write_bytes(typst.compile(text.encode()))
 

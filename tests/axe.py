@@ -1,4 +1,6 @@
-"""Accessibility of pages: the violations that axe finds, with the version that ``web/`` installs."""
+"""Accessibility of pages: the violations that axe finds, with the version that ``web/``
+installs.
+"""
 
 from __future__ import annotations
 

@@ -39,7 +39,9 @@ Row = dict[str, Any]
 FILES = Path(__file__).parent / "files"
 SMALL = str(FILES / "small.toml")
 OTHERS_FILES = r"^/(?!dev/shm/).*/(?!hydra)[^/]*$"
-"""Files that other jobs on this host may make during a run: all temporary ones except MPICH's launcher's."""
+"""Files that other jobs on this host may make during a run: all temporary ones except MPICH's
+launcher's.
+"""
 FAKE = FILES / "fake_mpirun.py"
 """The command line with a fake simulator for MPI programs."""
 COMPILER = FILES / "compiler.py"
@@ -49,7 +51,8 @@ BIN = Path(sys.executable).parent
 """Where the environment has its programs: mpicc, mpiexec."""
 
 needs_mpi = pytest.mark.skipif(
-    not (BIN / "mpicc").exists() or not (FILES.parents[1] / "python" / "elanite" / LIBRARY).exists(),
+    not (BIN / "mpicc").exists()
+    or not (FILES.parents[1] / "python" / "elanite" / LIBRARY).exists(),
     reason="no mpich, or the library of ranks is not built: make build",
 )
 
@@ -69,16 +72,24 @@ class Ended:
     err: str
 
     def __str__(self) -> str:
-        return f"exit code {self.code}\n--- standard output\n{self.out}\n--- standard error\n{self.err}"
+        return (
+            f"exit code {self.code}\n--- standard output\n{self.out}\n--- standard"
+            f" error\n{self.err}"
+        )
 
 
 PATIENCE = 300.0
-"""Seconds after which an operation counts as hung, even on a busy host. It is not used for measurements."""
+"""Seconds after which an operation counts as hung, even on a busy host.
+
+It is not used for measurements.
+"""
 
 
 @pytest.fixture(autouse=True)
 def same_surroundings() -> Iterator[None]:
-    """Tests leave the environment and the current folder as they were: their order does not matter."""
+    """Tests leave the environment and the current folder as they were: their order does not
+    matter.
+    """
     with surroundings.unchanged():
         yield
 
@@ -89,7 +100,9 @@ def environment() -> dict[str, str]:
 
 
 def background() -> None:
-    """The actions of a shell without job control before it becomes a background command (``preexec_fn``)."""
+    """The actions of a shell without job control before it becomes a background command
+    (``preexec_fn``).
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -106,17 +119,25 @@ def preloaded() -> forks.Commands:
 def execute(words: Sequence[str | Path], seconds: float | None = 2 * PATIENCE, **how: Any) -> Ended:
     """Run a command to its end, in a user's environment."""
     how = {"env": environment()} | how
-    ours = words[0] == sys.executable and (words[1:3] == ["-m", "elanite"] or words[1] in (FAKE, COMPILER))
+    ours = words[0] == sys.executable and (
+        words[1:3] == ["-m", "elanite"] or words[1] in (FAKE, COMPILER)
+    )
     if ours and how.keys() <= {"env", "cwd"}:
         forked = preloaded()
         if forked.serves(how["env"]):
-            return Ended(*forked.run([str(word) for word in words[1:]], how["env"], how.get("cwd"), seconds))
-    done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, check=False, **how)
+            return Ended(
+                *forked.run([str(word) for word in words[1:]], how["env"], how.get("cwd"), seconds)
+            )
+    done = subprocess.run(
+        words, capture_output=True, text=True, timeout=seconds, check=False, **how
+    )
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
 def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Kills processes and their children: a Dask worker that is asked to end may wait for its scheduler for ever."""
+    """Kills processes and their children: a Dask worker that is asked to end may wait for its
+    scheduler for ever.
+    """
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
             for child in psutil.Process(process.pid).children(recursive=True):
@@ -154,7 +175,9 @@ def data(figure: figures.Figure, column: str) -> list[Row]:
 def figures_of(
     experiment: str, rows: pl.DataFrame, table: str = "rows", *, validate: bool = True
 ) -> list[figures.Figure]:
-    """A shipped experiment's figures from one table's rows; every chart fits the Vega-Lite schema."""
+    """A shipped experiment's figures from one table's rows; every chart fits the Vega-Lite
+    schema.
+    """
     file = sources.read("experiment", experiment)
     asked = json.loads(_core.load_experiment(file.text, file.file, []))["figure"]
     own = {name: own[0] for name, own in figures.OWN.items()}
@@ -206,7 +229,9 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _built(sources: Path, folder: Path, *options: str) -> Path:
-    """Build C programs in a separate folder, with a path that make does not see: it may have blanks."""
+    """Build C programs in a separate folder, with a path that make does not see: it may have
+    blanks.
+    """
     for source in [*sources.glob("*.[ch]"), sources / "Makefile"]:
         shutil.copy(source, folder)
     words = ["make", "--silent", "-j2", f"MPICC={BIN / 'mpicc'}", *options]
@@ -223,4 +248,8 @@ def mpi_programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def benchmarks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The programs in ``benchmarks/mpi``, built without a warning."""
-    return _built(FILES.parents[1] / "benchmarks" / "mpi", tmp_path_factory.mktemp("benchmarks"), "CFLAGS=-O2 -Werror")
+    return _built(
+        FILES.parents[1] / "benchmarks" / "mpi",
+        tmp_path_factory.mktemp("benchmarks"),
+        "CFLAGS=-O2 -Werror",
+    )

@@ -62,7 +62,14 @@ def marks(figure: Figure) -> list[Mark]:
     x = layer["encoding"]["x"]["field"].replace("\\.", ".")
     colour = layer["encoding"].get("color", {}).get("field")
     found = [
-        Mark(figure.title, row[colour] if colour else "", row[x], row["mean"], row["low"], row["high"])
+        Mark(
+            figure.title,
+            row[colour] if colour else "",
+            row[x],
+            row["mean"],
+            row["low"],
+            row["high"],
+        )
         for row in layer["rows"]
     ]
     return list({(mark.curve, str(mark.x)): mark for mark in found}.values())
@@ -73,7 +80,8 @@ def intervals(figure: Figure) -> int:
     return sum(
         row["low"] is not None
         for layer in layers(figure)
-        if kind(layer) in ("rule", "errorband") and layer["encoding"].get("y", {}).get("field") == "low"
+        if kind(layer) in ("rule", "errorband")
+        and layer["encoding"].get("y", {}).get("field") == "low"
         for row in layer["rows"]
     )
 
@@ -82,7 +90,11 @@ def cut(mark: Mark, ends: tuple[float, float]) -> bool:
     """Whether a mark's interval is longer than an axis."""
     low, high = ends
     near = 1e-9 * (high - low)
-    return mark.low is not None and mark.high is not None and not low - near <= mark.low <= mark.high <= high + near
+    return (
+        mark.low is not None
+        and mark.high is not None
+        and not low - near <= mark.low <= mark.high <= high + near
+    )
 
 
 def domain(figure: Figure) -> tuple[float, float]:
@@ -109,11 +121,15 @@ def across(figure: Figure) -> list[dict[str, Any]]:
 
 def names_of_rules(figure: Figure) -> list[float]:
     """The heights of the published values' names beside the chart, on its vertical axis."""
-    return [row["value"] for layer in layers(figure) if kind(layer) == "text" for row in layer["rows"]]
+    return [
+        row["value"] for layer in layers(figure) if kind(layer) == "text" for row in layer["rows"]
+    ]
 
 
 def outside(figure: Figure) -> list[float]:
-    """Means and published values beyond the vertical axis's ends, where they would lie on the frame."""
+    """Means and published values beyond the vertical axis's ends, where they would lie on the
+    frame.
+    """
     if not any(layer["encoding"].get("y", {}).get("field") == "mean" for layer in layers(figure)):
         return []
     low, high = domain(figure)

@@ -1,15 +1,17 @@
-"""``elanite`` commands, and similar scripts, in forks of one process that has imported the command line.
+"""``elanite`` commands, and similar scripts, in forks of one process that has imported the command
+line.
 
-Importing the command line takes a third of a second of processor time, more than the rest of most commands, and the
-tests run a thousand commands. So one process (``serve``) imports the command line once and waits; for each command, a
-fork of the process takes the place of the interpreter with these arguments: the same folder, environment and files. It
-ends as an interpreter does, except that remaining modules and objects are not taken down one by one: this would take as
-long as a short command.
+Importing the command line takes a third of a second of processor time, more than the rest of most
+commands, and the tests run a thousand commands. So one process (``serve``) imports the command line
+once and waits; for each command, a fork of the process takes the place of the interpreter with
+these arguments: the same folder, environment and files. It ends as an interpreter does, except that
+remaining modules and objects are not taken down one by one: this would take as long as a short
+command.
 
-A fork is safe if no other thread can hold a lock. The process has no thread except its first and those that polars
-starts at import: two allocator threads, which are made for forks, and one that removes spilt tables, and there are no
-such tables before polars is used. Imports are frozen: the garbage collector does not scan them in forks, so that forks
-continue to share their memory.
+A fork is safe if no other thread can hold a lock. The process has no thread except its first and
+those that polars starts at import: two allocator threads, which are made for forks, and one that
+removes spilt tables, and there are no such tables before polars is used. Imports are frozen: the
+garbage collector does not scan them in forks, so that forks continue to share their memory.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ class Commands:
     """The process that commands are forked from."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
-        """The process starts in this environment, and commands with other variables for Python cannot be its forks."""
+        """The process starts in this environment, and commands with other variables for Python
+        cannot be its forks.
+        """
         self._python = variables_of_python(env)
         self._here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._turn = threading.Lock()
@@ -63,14 +67,20 @@ class Commands:
         return variables_of_python(env) == self._python and self._process.poll() is None
 
     def run(
-        self, arguments: Sequence[str], env: Mapping[str, str], cwd: str | Path | None, seconds: float | None
+        self,
+        arguments: Sequence[str],
+        env: Mapping[str, str],
+        cwd: str | Path | None,
+        seconds: float | None,
     ) -> tuple[int, str, str]:
         """A command's exit code, as in ``subprocess``, and its output.
 
         The arguments are the interpreter's: ``-m elanite`` or a script's path, and the rest. Raises
         ``subprocess.TimeoutExpired`` after these seconds; the command is killed then.
         """
-        said = json.dumps({"arguments": list(arguments), "env": dict(env), "cwd": str(cwd or Path.cwd())}).encode()
+        said = json.dumps(
+            {"arguments": list(arguments), "env": dict(env), "cwd": str(cwd or Path.cwd())}
+        ).encode()
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             ours, theirs = os.pipe()
             with os.fdopen(ours, "r") as told:
@@ -113,7 +123,10 @@ def serve(channel: socket.socket) -> None:
         if task.name != str(os.getpid())
     }
     if not others <= THREADS:
-        sys.exit(f"a module has started a thread: forks are not safe ({', '.join(sorted(others - THREADS))})")
+        sys.exit(
+            "a module has started a thread: forks are not safe"
+            f" ({', '.join(sorted(others - THREADS))})"
+        )
     while True:
         said, files, _, _ = socket.recv_fds(channel, 1 << 20, 3)
         if not said:

@@ -1,4 +1,6 @@
-"""A small file in each format, with its own values, and ways to spoil it with the refusal's line and words."""
+"""A small file in each format, with its own values, and ways to spoil it with the refusal's line
+and words.
+"""
 
 from __future__ import annotations
 
@@ -231,8 +233,18 @@ ALL = {
 
 SPOILT = [
     ("ibnetdiscover", '"S-53"[5]', '"S-53"[2]', r":22: port 2 of `S-53` has two cables"),
-    ("ibnetdiscover", '[7][ext 7]\t"H-a4"', "[7] H-a4", r":21: `\[7\] H-a4.*` is not a line of ibnetdiscover"),
-    ("ibnetdiscover", '"S-52"\t\t# "MF0;rack two', '"S-51"\t\t# "MF0;rack two', r":20: `S-51` has a second section"),
+    (
+        "ibnetdiscover",
+        '[7][ext 7]\t"H-a4"',
+        "[7] H-a4",
+        r":21: `\[7\] H-a4.*` is not a line of ibnetdiscover",
+    ),
+    (
+        "ibnetdiscover",
+        '"S-52"\t\t# "MF0;rack two',
+        '"S-51"\t\t# "MF0;rack two',
+        r":20: `S-51` has a second section",
+    ),
     (
         "ibnetdiscover",
         '"S-51"\t\t# "MF0;rack one:MQM8700/U1" enh',
@@ -265,20 +277,45 @@ SPOILT = [
         "Radix_Down 8\nRadix_Up 2\nDown",
         r":15: the 2 switches of tier 0 in a pod",
     ),
-    ("topo", "Radix_Down 2\n", "Radix_Down 4\n", r":22: 2 pods with bundles of 1 links need 2 ports"),
+    (
+        "topo",
+        "Radix_Down 2\n",
+        "Radix_Down 4\n",
+        r":22: 2 pods with bundles of 1 links need 2 ports",
+    ),
     ("topo", "Tier 2", "Level 2", r":20: `Level` is not a key here"),
-    ("topo", "Downlink_speed_Gbps 200", "Downlink_speed_Gbps fast", r":21: .*a whole number is needed"),
+    (
+        "topo",
+        "Downlink_speed_Gbps 200",
+        "Downlink_speed_Gbps fast",
+        r":21: .*a whole number is needed",
+    ),
     ("topo", "Queue_Up 20", "Radix_Up 3", r":9: `Radix_Up` comes twice: line 8 has it"),
-    ("matrix", "Connections 2", "Connections 3", r":2: 3 connections are promised, and the file has 2"),
+    (
+        "matrix",
+        "Connections 2",
+        "Connections 3",
+        r":2: 3 connections are promised, and the file has 2",
+    ),
     ("matrix", "15->3", "16->3", r":4: there is no node 16: there are 16, 0 to 15"),
     ("matrix", "start 1000000", "trigger 1", r":3: a list of flows has no triggers; .*GOAL"),
     ("matrix", "size 4096", "length 4096", r":4: `length 4096` is not a part of a connection"),
     ("matrix", " size 300000", "", r":3: the connection has no size"),
-    ("anynet", "node 2 router 2", "node 2 router 1\nnode 2 router 2", r":4: node 2 is at router 1 \(line 3\) and at 2"),
+    (
+        "anynet",
+        "node 2 router 2",
+        "node 2 router 1\nnode 2 router 2",
+        r":4: node 2 is at router 1 \(line 3\) and at 2",
+    ),
     ("anynet", "node 1", "nod 1", r":2: `nod` is not a delay"),
     ("anynet", "router 1 4", "router 1 0", r":1: `0` is not a delay: write 1 to 1023 cycles"),
     ("anynet", "node 2 router 2", "node 2 router 7", r":3: the network is in several parts"),
-    ("simgrid", 'radical="0-5,7,8"', 'radical="0-5"', r":6: topo_parameters give 8 hosts, and radical 6"),
+    (
+        "simgrid",
+        'radical="0-5,7,8"',
+        'radical="0-5"',
+        r":6: topo_parameters give 8 hosts, and radical 6",
+    ),
     ("simgrid", "1.25GBps", "fast", r':6: bw="fast" is not a rate'),
     ("simgrid", "FAT_TREE", "RING", r':6: topology="RING" is not known'),
     ("simgrid", 'id="tree" ', "", r":6: `cluster` has no id"),
@@ -301,9 +338,19 @@ SPOILT = [
     ),
     ("slurm", "LinkSpeed", "LinkSped", r":2: `LinkSped` is not a key here"),
     ("infragraph", "name: down\n  phys", "name: dawn\n  phys", r":40: there is no link `down`"),
-    ("infragraph", "port[0:2]", "port[0:9]", r":40: `port\[0:9\]` names none, or more than there are: 8"),
+    (
+        "infragraph",
+        "port[0:2]",
+        "port[0:9]",
+        r":40: `port\[0:9\]` names none, or more than there are: 8",
+    ),
     ("infragraph", "count: 8", "count: -8", r":22: count: `-8` is no number"),
-    ("infragraph", "device: host", "device: hast", r":28: there is no device `hast`; there are: host, card, box"),
+    (
+        "infragraph",
+        "device: host",
+        "device: hast",
+        r":28: there is no device `hast`; there are: host, card, box",
+    ),
     (
         "infragraph",
         "scheme: many2many}\n  links:\n  - name: ic",
@@ -312,7 +359,12 @@ SPOILT = [
     ),
     ("infragraph", "ns: 300}", "ns: soon}", r":35: latency: `soon` is no number above 0"),
     ("infragraph", "- name: inner\n", "- name: [inner\n", r": it is no YAML: "),
-    ("linked", "target: gpu.0.nvsw.0", "target: gpu.0.nvsw.7", r":8: there is no node `gpu.0.nvsw.7`"),
+    (
+        "linked",
+        "target: gpu.0.nvsw.0",
+        "target: gpu.0.nvsw.7",
+        r":8: there is no node `gpu.0.nvsw.7`",
+    ),
     ("linked", "400 GBps, lat", "400 G, lat", r":8: bandwidth `400 G` is not understood"),
     ("graphml", 'target="h2"', 'target="h3"', r":11: there is no node `h3`"),
     ("graphml", "100Gbps", "quick", r":11: bandwidth `quick` is not a rate"),

@@ -1,4 +1,6 @@
-"""Other hosts, simulated by namespaces: their own names, users, mounts and process numbers, and the same files."""
+"""Other hosts, simulated by namespaces: their own names, users, mounts and process numbers, and the
+same files.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +36,8 @@ def hosts() -> None:
     """Skips where hosts cannot be simulated."""
     if shutil.which("unshare") is None:
         pytest.skip("there is no unshare")
-    tried = subprocess.run(on_a_host("first", "hostname"), capture_output=True, text=True, check=False)
+    tried = subprocess.run(
+        on_a_host("first", "hostname"), capture_output=True, text=True, check=False
+    )
     if tried.stdout.strip() != "first":
         pytest.skip(f"unshare is refused: {tried.stderr.strip()}")

@@ -1,11 +1,13 @@
-"""A second ideal network for traces, from ``docs/traces-format.md`` alone: slow, and without the first one's code.
+"""A second ideal network for traces, from ``docs/traces-format.md`` alone: slow, and without the
+first one's code.
 
-It has no event queue, no lists by peer and tag, and reads no file. It searches all moments for the next one, and all
-messages and receives, in their order, for the first match.
+It has no event queue, no lists by peer and tag, and reads no file. It searches all moments for the
+next one, and all messages and receives, in their order, for the first match.
 
-A call takes 250 ns on its rank's first processor, and a message arrives 1 us after its send has started. Where one
-piece of work ends, its processor's next one starts after that. Other simultaneous moments in a rank have no order in
-the text, and a trace with such moments has no result here.
+A call takes 250 ns on its rank's first processor, and a message arrives 1 us after its send has
+started. Where one piece of work ends, its processor's next one starts after that. Other
+simultaneous moments in a rank have no order in the text, and a trace with such moments has no
+result here.
 """
 
 from __future__ import annotations
@@ -84,7 +86,9 @@ class Network:
         return self.ranks[place[0]][place[1]]
 
     def give(self, rank: int, now: int) -> None:
-        """Give the operations that have become free to their processors: sends, receives, looks, computations."""
+        """Give the operations that have become free to their processors: sends, receives, looks,
+        computations.
+        """
         order = ("send", "recv", "probe", "poll", "calc")
         free = []
         for number, one in enumerate(self.ranks[rank]):
@@ -123,7 +127,9 @@ class Network:
     def over(self, place: Place, now: int) -> None:
         """A processor's piece of work is over."""
         one, rank = self.of(place), place[0]
-        fitting = [send for send, to in self.arrived if to == rank and one.fits(send[0], self.of(send).tag)]
+        fitting = [
+            send for send, to in self.arrived if to == rank and one.fits(send[0], self.of(send).tag)
+        ]
         if one.kind in ("send", "calc"):
             self.end(place, now)
         elif one.kind == "recv" and not fitting:
@@ -153,7 +159,11 @@ class Network:
         rank, tag = self.of(send).peer, self.of(send).tag
         self.arrived.append((send, rank))
         for place in [one for one in self.probes if one[0] == rank and self.probes.count(one) == 2]:
-            if place not in self.found.ends and self.of(place).kind == "probe" and self.of(place).fits(send[0], tag):
+            if (
+                place not in self.found.ends
+                and self.of(place).kind == "probe"
+                and self.of(place).fits(send[0], tag)
+            ):
                 self.end(place, now)
         fitting = [one for one in self.posted if one[0] == rank and self.of(one).fits(send[0], tag)]
         if fitting:

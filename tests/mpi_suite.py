@@ -1,10 +1,12 @@
-"""MPICH's own test suite, under any launcher: run program by program, reported test by test, compared run with run.
+"""MPICH's own test suite, under any launcher: run program by program, reported test by test,
+compared run with run.
 
-The suite is the folder ``test/mpi`` in MPICH's sources. Files ``testlist`` list its programs: name, process count,
-arguments, environment, and the rule for judging the output. The suite is built once, outside this project, with the
-compiler of the MPI in use; ``docs/conformance.md`` has the commands. This program judges as strictly as the suite's own
-``runtests``: a test passes if its output is ``No Errors`` once, and only that, and the exit code is 0. Tests that are
-expected to fail, or that need more memory than is allowed, are omitted.
+The suite is the folder ``test/mpi`` in MPICH's sources. Files ``testlist`` list its programs: name,
+process count, arguments, environment, and the rule for judging the output. The suite is built once,
+outside this project, with the compiler of the MPI in use; ``docs/conformance.md`` has the commands.
+This program judges as strictly as the suite's own ``runtests``: a test passes if its output is
+``No Errors`` once, and only that, and the exit code is 0. Tests that are expected to fail, or that
+need more memory than is allowed, are omitted.
 
 The launcher stands after ``--``. This program appends ``-n`` and the process count to its words:
 
@@ -12,16 +14,18 @@ The launcher stands after ``--``. This program appends ``-n`` and the process co
     python tests/mpi_suite.py run mpich/test/mpi simulated.jsonl --limit 600 -- elanite mpirun --quiet --collectives mpi
     python tests/mpi_suite.py compare native.jsonl simulated.jsonl
 
-Each test leaves one JSON line in the results. A test with a line there is not run again, so that a run can be stopped
-and resumed. ``--again failure,unfinished`` repeats tests with these results; a test's last line counts. ``--select``
-and ``--leave`` are regular expressions, searched in lines such as these, which ``list`` prints:
+Each test leaves one JSON line in the results. A test with a line there is not run again, so that a
+run can be stopped and resumed. ``--again failure,unfinished`` repeats tests with these results; a
+test's last line counts. ``--select`` and ``--leave`` are regular expressions, searched in lines
+such as these, which ``list`` prints:
 
     coll/allred 4 -count=10
     coll/bcasttest 8 MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial
 
-Options that only wide runs need are given with the width: ``--wide 64 '--ranks-per-node 4'``. A test's words for
-mpiexec, ``-disable-auto-cleanup``, go to the launcher with two dashes. Lines that the launcher itself prints about an
-expected failure are not test output: ``--own '^(error:|  )'`` names such lines.
+Options that only wide runs need are given with the width: ``--wide 64 '--ranks-per-node 4'``. A
+test's words for mpiexec, ``-disable-auto-cleanup``, go to the launcher with two dashes. Lines that
+the launcher itself prints about an expected failure are not test output: ``--own '^(error:|  )'``
+names such lines.
 """
 
 # ruff: noqa: T201
@@ -74,11 +78,15 @@ class Test:
     @property
     def name(self) -> str:
         """The key for selection and results."""
-        return " ".join([f"{self.folder}/{self.program}", str(self.processes), *self.variables, *self.words])
+        return " ".join(
+            [f"{self.folder}/{self.program}", str(self.processes), *self.variables, *self.words]
+        )
 
 
 def listed(suite: Path, lists: tuple[str, ...] = LISTS, folder: str = "") -> Iterator[Test]:
-    """The tests in a suite folder, and in the folders that its lists name; not those that are expected to fail."""
+    """The tests in a suite folder, and in the folders that its lists name; not those that are
+    expected to fail.
+    """
     here = suite / folder
     for path in (here / name for name in lists):
         if not path.is_file():
@@ -93,19 +101,29 @@ def listed(suite: Path, lists: tuple[str, ...] = LISTS, folder: str = "") -> Ite
             program = Path(folder, parts[0])
             number = parts[1] if parts[1:] and "=" not in parts[1] else "2"
             test = Test(str(program.parent), program.name, int(number))
-            given = [(key, value) for key, _, value in (part.partition("=") for part in parts[1:]) if value]
+            given = [
+                (key, value)
+                for key, _, value in (part.partition("=") for part in parts[1:])
+                if value
+            ]
             test.words = [value for key, value in given if key == "arg"]
             test.variables = [value for key, value in given if key == "env"]
             test.mpiexec = [value for key, value in given if key == "mpiexecarg"]
             single = dict(given)
             test.judge = single.get("resultTest", "")
-            test.end = single.get("timeLimit", "") if test.judge.startswith(("TestErr", "TestStatus")) else ""
+            test.end = (
+                single.get("timeLimit", "")
+                if test.judge.startswith(("TestErr", "TestStatus"))
+                else ""
+            )
             test.memory = float(single.get("mem", 0))
             if "xfail" not in single and "hasgpu" not in single:
                 yield test
 
 
-def judge(test: Test, code: int, lines: list[str], own: re.Pattern[str] | None = None) -> tuple[str, str]:
+def judge(
+    test: Test, code: int, lines: list[str], own: re.Pattern[str] | None = None
+) -> tuple[str, str]:
     """How a test ended, by its exit code and its output: ok, skip, or failure and why."""
     fine = skipped = warned = 0
     stray = []
@@ -144,13 +162,21 @@ def stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def run(suite: Path, test: Test, launcher: list[str], limit: float, own: re.Pattern[str] | None) -> dict[str, object]:
+def run(
+    suite: Path, test: Test, launcher: list[str], limit: float, own: re.Pattern[str] | None
+) -> dict[str, object]:
     """Runs one test, and returns its outcome."""
     told: dict[str, object] = {"test": test.name, "folder": test.folder, "program": test.program}
     told |= {"processes": test.processes, "words": test.words, "variables": test.variables}
     home = suite / test.folder
     if not (home / test.program).is_file():
-        return told | {"ended": "missing", "why": "not built", "code": NONE_IN_TIME, "seconds": 0.0, "tail": []}
+        return told | {
+            "ended": "missing",
+            "why": "not built",
+            "code": NONE_IN_TIME,
+            "seconds": 0.0,
+            "tail": [],
+        }
     environment = os.environ | dict(variable.split("=", 1) for variable in test.variables)
     if test.end:
         environment["MPIEXEC_TIMEOUT"] = test.end
@@ -176,9 +202,20 @@ def run(suite: Path, test: Test, launcher: list[str], limit: float, own: re.Patt
         seconds = time.monotonic() - begin
         out.seek(0)
         lines = out.read(HEARD).decode(errors="replace").splitlines()
-    ended, why = ("unfinished", f"not in {limit:g} s") if code is None else judge(test, code, lines, own)
-    tail = [text[:300] for text in (lines if len(lines) <= KEPT else [*lines[:2], "...", *lines[3 - KEPT :]])]
-    return told | {"ended": ended, "why": why, "code": code, "seconds": round(seconds, 2), "tail": tail}
+    ended, why = (
+        ("unfinished", f"not in {limit:g} s") if code is None else judge(test, code, lines, own)
+    )
+    tail = [
+        text[:300]
+        for text in (lines if len(lines) <= KEPT else [*lines[:2], "...", *lines[3 - KEPT :]])
+    ]
+    return told | {
+        "ended": ended,
+        "why": why,
+        "code": code,
+        "seconds": round(seconds, 2),
+        "tail": tail,
+    }
 
 
 def results(path: Path) -> dict[str, dict[str, object]]:
@@ -189,10 +226,17 @@ def results(path: Path) -> dict[str, dict[str, object]]:
     return {str(one["test"]): one for one in told}
 
 
-def compare(native: dict[str, dict[str, object]], simulated: dict[str, dict[str, object]]) -> list[str]:
-    """A table of counts per folder, and every test that passes only in the first one, with its last lines."""
+def compare(
+    native: dict[str, dict[str, object]], simulated: dict[str, dict[str, object]]
+) -> list[str]:
+    """A table of counts per folder, and every test that passes only in the first one, with its last
+    lines.
+    """
     both = [(native[name], simulated[name]) for name in native if name in simulated]
-    lines = ["| folder | tests | ok natively | ok simulated | ok natively only |", "|---|---|---|---|---|"]
+    lines = [
+        "| folder | tests | ok natively | ok simulated | ok natively only |",
+        "|---|---|---|---|---|",
+    ]
     counts: dict[str, Counter[str]] = {}
     for one, other in both:
         fine, well = one["ended"] == "ok", other["ended"] == "ok"
@@ -227,7 +271,11 @@ def run_all(wanted: argparse.Namespace) -> int:
     """Runs the tests chosen that have no result yet."""
     done = results(wanted.results)
     again = set(wanted.again.split(","))
-    todo = [test for test in chosen(wanted) if test.name not in done or done[test.name]["ended"] in again]
+    todo = [
+        test
+        for test in chosen(wanted)
+        if test.name not in done or done[test.name]["ended"] in again
+    ]
     own = re.compile(wanted.own) if wanted.own else None
     counts: Counter[str] = Counter()
 
@@ -243,7 +291,10 @@ def run_all(wanted: argparse.Namespace) -> int:
                 out.write(json.dumps(told) + "\n")
                 out.flush()
                 counts[str(told["ended"])] += 1
-                print(f"{told['seconds']:8.2f} s  {told['ended']:10}  {told['test']}  {told['why']}", flush=True)
+                print(
+                    f"{told['seconds']:8.2f} s  {told['ended']:10}  {told['test']}  {told['why']}",
+                    flush=True,
+                )
         finally:  # also when it is stopped: what has begun ends, and nothing more begins
             pool.shutdown(wait=False, cancel_futures=True)
     print(f"all: {', '.join(f'{counts[how]} {how}' for how in ENDED)}")
@@ -259,16 +310,26 @@ def main() -> int:
     comparer = ways.add_parser("compare", help="lay the results of two runs beside each other")
     for one in (lister, runner):
         one.add_argument("suite", type=Path, help="the folder test/mpi, built")
-        one.add_argument("--lists", default=",".join(LISTS), help="names of lists; testlist.collalgo is one more")
+        one.add_argument(
+            "--lists", default=",".join(LISTS), help="names of lists; testlist.collalgo is one more"
+        )
         one.add_argument("--select", default="", help="tests in whose line this is found")
         one.add_argument("--leave", default="", help="but not those in whose line this is found")
         one.add_argument("--memory", type=float, default=4, help="GB that a test may need")
     runner.add_argument("results", type=Path, help="the file of results, which grows")
     runner.add_argument("--limit", type=float, default=180, help="seconds that a test may take")
     runner.add_argument("--jobs", type=int, default=1, help="tests at a time")
-    runner.add_argument("--again", default="", help="run tests again that ended so, separated by commas")
+    runner.add_argument(
+        "--again", default="", help="run tests again that ended so, separated by commas"
+    )
     runner.add_argument("--own", default="", help="lines that the launcher writes, not the test")
-    runner.add_argument("--wide", nargs=2, default=["0", ""], metavar=("N", "WORDS"), help="for more processes than N")
+    runner.add_argument(
+        "--wide",
+        nargs=2,
+        default=["0", ""],
+        metavar=("N", "WORDS"),
+        help="for more processes than N",
+    )
     runner.add_argument("launcher", nargs="+", help="the launcher and its words, after --")
     comparer.add_argument("native", type=Path)
     comparer.add_argument("simulated", type=Path)

@@ -1,7 +1,8 @@
 """The commands printed in README and pages, and the checks on a command without running it.
 
-A command is a line after ``$`` in a ``console`` block, or a line in an indented block that begins with a program. A
-comment ``<!-- not run: reason -->`` before a block gives the reason why no test runs it.
+A command is a line after ``$`` in a ``console`` block, or a line in an indented block that begins
+with a program. A comment ``<!-- not run: reason -->`` before a block gives the reason why no test
+runs it.
 """
 
 from __future__ import annotations
@@ -79,10 +80,14 @@ def commands(page: Path) -> list[Printed]:
 
 
 def sources(page: Path) -> dict[str, str]:
-    """The programs in C that a page prints, each by the name by which the next command compiles it."""
+    """The programs in C that a page prints, each by the name by which the next command compiles
+    it.
+    """
     text = page.read_text(encoding="utf-8")
     found = {}
-    for block in re.finditer(r"^```c\n(.*?)^```(.*?)(?=^```c\n|\Z)", text, re.MULTILINE | re.DOTALL):
+    for block in re.finditer(
+        r"^```c\n(.*?)^```(.*?)(?=^```c\n|\Z)", text, re.MULTILINE | re.DOTALL
+    ):
         name = re.search(r"\b(\w+\.c)\b", block[2])
         if name:
             found.setdefault(name[1], block[1])
@@ -90,7 +95,9 @@ def sources(page: Path) -> dict[str, str]:
 
 
 def parse(words: list[str]) -> str:
-    """The command line's objection to the words for ``elanite``; empty if it accepts them, without a run."""
+    """The command line's objection to the words for ``elanite``; empty if it accepts them, without
+    a run.
+    """
     name, *rest = words[1:] or ["--help"]
     group = typer.main.get_command(app)
     if name.startswith("-"):
@@ -100,7 +107,9 @@ def parse(words: list[str]) -> str:
         return f"there is no command {name}"
     command = known[name]
     if hasattr(command, "commands"):
-        return "" if rest and rest[0] in command.commands else f"there is no command {name} {rest[:1]}"
+        return (
+            "" if rest and rest[0] in command.commands else f"there is no command {name} {rest[:1]}"
+        )
     try:
         # The help option ends the parsing of correct words before it.
         command.make_context(name, list(rest))
@@ -110,7 +119,9 @@ def parse(words: list[str]) -> str:
 
 
 def planned(words: list[str]) -> str:
-    """Plan the experiment for ``elanite run`` without simulating; returns its error, or an empty text."""
+    """Plan the experiment for ``elanite run`` without simulating; returns its error, or an empty
+    text.
+    """
     ended = CliRunner().invoke(app, [*words[1:], "--point", "none"])
     said = f"{ended.output}{ended.exception or ''}"
     return "" if "has no point whose identity starts with none" in said else said
@@ -119,12 +130,16 @@ def planned(words: list[str]) -> str:
 def targets(makefile: Path) -> set[str]:
     """The targets of ``make``."""
     text = makefile.read_text(encoding="utf-8")
-    return {word for line in re.findall(r"^([\w .-]+):", text, re.MULTILINE) for word in line.split()}
+    return {
+        word for line in re.findall(r"^([\w .-]+):", text, re.MULTILINE) for word in line.split()
+    }
 
 
 def crates() -> set[str]:
     """The names of all workspace packages."""
-    members = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["members"]
+    members = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"][
+        "members"
+    ]
     return {
         tomllib.loads((ROOT / member / "Cargo.toml").read_text(encoding="utf-8"))["package"]["name"]
         for member in members

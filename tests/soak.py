@@ -1,10 +1,10 @@
 """All fuzzers in turn, for hours, and the record of the runs: ``make soak HOURS=24``.
 
-A turn is one Makefile target with a first seed drawn from 63 bits, so that no two turns anywhere begin with the same
-cases, and the following seeds cannot leave 64 bits. ``benches/soak.tsv`` gets a line for each finished turn: time,
-commit and whether the checkout has changes, target, seed and seconds, and outcome. The file is in the repository, so
-that each release has its own soak's seeds. A turn with a finding ends the soak; its output shows how to reproduce the
-case.
+A turn is one Makefile target with a first seed drawn from 63 bits, so that no two turns anywhere
+begin with the same cases, and the following seeds cannot leave 64 bits. ``benches/soak.tsv`` gets a
+line for each finished turn: time, commit and whether the checkout has changes, target, seed and
+seconds, and outcome. The file is in the repository, so that each release has its own soak's seeds.
+A turn with a finding ends the soak; its output shows how to reproduce the case.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ TURN = 600
 def commit() -> str:
     """The checkout's commit, with a mark if files differ from it."""
     words = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
-    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        words, cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 def turn(target: str, seconds: int, log: Path, make: Sequence[str] = ("make",)) -> bool:
@@ -51,7 +53,9 @@ def turn(target: str, seconds: int, log: Path, make: Sequence[str] = ("make",)) 
 
 def main(words: list[str]) -> int:
     """Returns the exit code: 1 if a turn has found something."""
-    parser = argparse.ArgumentParser(prog="python -m tests.soak", description="All fuzzers in turn.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.soak", description="All fuzzers in turn."
+    )
     parser.add_argument("hours", type=float, help="when no further turn begins")
     end = time.monotonic() + 3600 * parser.parse_args(words).hours
     while True:

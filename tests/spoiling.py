@@ -1,8 +1,9 @@
 """Randomly spoilt files, for the reader tests.
 
-Each test has a fixed case count, seeds from 0 on: the same on every host, fast or busy. ``make fuzz-inputs`` runs more:
-``ELANITE_FUZZ_SEED`` is the first seed, ``ELANITE_FUZZ_CASES`` the case count, and ``ELANITE_FUZZ_SECONDS`` the time
-after which no case begins, instead of a count. A failing test prints how to repeat its last case.
+Each test has a fixed case count, seeds from 0 on: the same on every host, fast or busy.
+``make fuzz-inputs`` runs more: ``ELANITE_FUZZ_SEED`` is the first seed, ``ELANITE_FUZZ_CASES`` the
+case count, and ``ELANITE_FUZZ_SECONDS`` the time after which no case begins, instead of a count. A
+failing test prints how to repeat its last case.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ LAST: dict[str, str] = {}
 
 
 def fuzzing() -> bool:
-    """Whether the cases are not the usual ones: a few may not contain any correct input, or any wrong input."""
+    """Whether the cases are not the usual ones: a few may not contain any correct input, or any
+    wrong input.
+    """
     return (SECONDS or CASES) is not None
 
 

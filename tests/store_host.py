@@ -2,9 +2,10 @@
 
     python store_host.py STORE POINTS [--hang] [--wait] [--others N]
 
-Prints the identity of every point that it has simulated. With ``--hang`` it claims the first point and never finishes;
-with ``--wait`` it checks points claimed by others again, until all are there. With ``--others`` it begins when this
-many such processes are ready, however long they take to start.
+Prints the identity of every point that it has simulated. With ``--hang`` it claims the first point
+and never finishes; with ``--wait`` it checks points claimed by others again, until all are there.
+With ``--others`` it begins when this many such processes are ready, however long they take to
+start.
 """
 
 from __future__ import annotations

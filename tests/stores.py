@@ -1,4 +1,6 @@
-"""Small campaign stores for tests: their content, copies, and points as written by another program."""
+"""Small campaign stores for tests: their content, copies, and points as written by another
+program.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def copied(folder: Path, to: Path) -> Path:
     return to
 
 
-def rewritten(store: Path, identity: str, change: Callable[[dict[str, pl.DataFrame], dict], None]) -> None:
+def rewritten(
+    store: Path, identity: str, change: Callable[[dict[str, pl.DataFrame], dict], None]
+) -> None:
     """A folder with other content, sealed as a program would that computes something else."""
     folder = store / identity
     data = json.loads((folder / "manifest.json").read_bytes())

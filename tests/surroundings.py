@@ -1,15 +1,18 @@
-"""The tests' surroundings: the same on every host, for every user, in a terminal or in the background.
+"""The tests' surroundings: the same on every host, for every user, in a terminal or in the
+background.
 
-They are settled when this module is imported, before all else; the processes that tests start inherit the result:
+They are settled when this module is imported, before all else; the processes that tests start
+inherit the result:
 
-- the environment without the variables that choose how programs look, speak, compile or find their networks, with one
-  locale and one time zone, and with an empty cache folder instead of the user's;
+- the environment without the variables that choose how programs look, speak, compile or find their
+  networks, with one locale and one time zone, and with an empty cache folder instead of the user's;
 - the usual mask for new files, regardless of the user's ``umask``;
-- the usual signal dispositions. A shell starts background jobs with SIGINT ignored, and a process that inherits an
-  ignored signal ignores it, and so do its children: an interrupt would reach no command under test.
+- the usual signal dispositions. A shell starts background jobs with SIGINT ignored, and a process
+  that inherits an ignored signal ignores it, and so do its children: an interrupt would reach no
+  command under test.
 
-``unchanged`` surrounds each test. A test that leaves another environment or another current folder behind fails, since
-the tests after it would depend on their order.
+``unchanged`` surrounds each test. A test that leaves another environment or another current folder
+behind fails, since the tests after it would depend on their order.
 """
 
 from __future__ import annotations
@@ -44,10 +47,30 @@ REMOVED = (
     ),
     *("TERMINAL_WIDTH", "TYPER_*", "_TYPER_*", "JUPYTER_*", "BROWSER", "PAGER", "EDITOR", "VISUAL"),
     # Locations of continuous integration, a build, a shell.
-    *("CI", "GITHUB_*", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "SOURCE_DATE_EPOCH", "GIT_*"),
+    *(
+        "CI",
+        "GITHUB_*",
+        "MAKEFLAGS",
+        "MFLAGS",
+        "MAKELEVEL",
+        "MAKEOVERRIDES",
+        "SOURCE_DATE_EPOCH",
+        "GIT_*",
+    ),
     *("BASH_ENV", "ENV", "CDPATH", "POSIXLY_CORRECT", "XDG_*"),
-    # Interpreters and compilers. Without their bytecode files, commands would compile Elanite each time.
-    *("PYTHON*", "CFLAGS", "CPPFLAGS", "CXXFLAGS", "LDFLAGS", "RUST_*", "LD_PRELOAD", "MPICH_*", "MALLOC_*"),
+    # Interpreters and compilers. Without their bytecode files, commands would compile Elanite each
+    # time.
+    *(
+        "PYTHON*",
+        "CFLAGS",
+        "CPPFLAGS",
+        "CXXFLAGS",
+        "LDFLAGS",
+        "RUST_*",
+        "LD_PRELOAD",
+        "MPICH_*",
+        "MALLOC_*",
+    ),
     # Threads, networks, jobs.
     *("POLARS_*", "DASK_*", "RAYON_*", "OMP_*", "OPENBLAS_*", "MKL_*", "NUMEXPR_*"),
     *(
@@ -80,7 +103,9 @@ LONGEST = 40
 """Bytes in the temporary folder's path."""
 
 IGNORED = {signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP}
-"""Signals that may stay ignored: Python ignores two and gives its children the default; ``nohup`` ignores the third."""
+"""Signals that may stay ignored: Python ignores two and gives its children the default; ``nohup``
+ignores the third.
+"""
 
 
 def _among(name: str, patterns: tuple[str, ...]) -> bool:
@@ -96,7 +121,8 @@ def settle() -> None:
     atexit.register(shutil.rmtree, cache, ignore_errors=True)
     os.environ.update(CHOSEN, XDG_CACHE_HOME=cache)
     if len(tempfile.gettempdir()) > LONGEST:
-        # By a short name: a socket path has room for 107 bytes, and browsers put theirs below this folder.
+        # By a short name: a socket path has room for 107 bytes, and browsers put theirs below this
+        # folder.
         short = Path(tempfile.mkdtemp(prefix="elanite-", dir="/tmp")) / "t"
         short.symlink_to(tempfile.gettempdir())
         atexit.register(shutil.rmtree, short.parent, ignore_errors=True)
@@ -107,7 +133,9 @@ def settle() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in signal.valid_signals() - IGNORED:
         if signal.getsignal(number) is signal.SIG_IGN:
-            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+            signal.signal(
+                number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+            )
 
 
 def _environment() -> dict[str, str]:
@@ -120,7 +148,8 @@ def _handlers() -> dict[int, object]:
 
 @contextmanager
 def unchanged() -> Iterator[None]:
-    """Restore changes made within; raises ``AssertionError`` for a changed environment, folder or mask.
+    """Restore changes made within; raises ``AssertionError`` for a changed environment, folder or
+    mask.
 
     Signal handlers are restored silently, because the command line installs its own.
     """
@@ -143,7 +172,9 @@ def unchanged() -> Iterator[None]:
     if (mask := os.umask(0o022)) != 0o022:
         wrong.append(f"the mask of new files ({mask:03o})")
     for number, handler in handlers.items():
-        if signal.getsignal(number) is not handler and (callable(handler) or isinstance(handler, signal.Handlers)):
+        if signal.getsignal(number) is not handler and (
+            callable(handler) or isinstance(handler, signal.Handlers)
+        ):
             signal.signal(number, handler)
     assert not wrong, f"the test leaves another state behind: {', '.join(wrong)}; use monkeypatch"
 

@@ -1,4 +1,6 @@
-"""Ablations: mechanisms that machines can do without, verdicts that turn, the table, and the causes of misses."""
+"""Ablations: mechanisms that machines can do without, verdicts that turn, the table, and the causes
+of misses.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,11 @@ from elanite.validation.claims import claims
 ROOT = Path(__file__).parents[1]
 OPTERON = "opteron-qsnet2"
 written = runpy.run_path(str(ROOT / "docs" / "ablations.py"))["markdown"]
-MISSED = [claim for claim in claims() if claim.known_miss and claim.role == "predicted" and not claim.today]
+MISSED = [
+    claim
+    for claim in claims()
+    if claim.known_miss and claim.role == "predicted" and not claim.today
+]
 
 
 @pytest.mark.parametrize("name", studies())
@@ -42,7 +48,9 @@ def test_an_unknown_mechanism_is_an_error() -> None:
 
 
 def test_a_mechanism_turns_a_verdict_and_others_do_not(tmp_path: Path) -> None:
-    """The Opteron's bus decides the bandwidth in both directions; circuits do not act on two nodes."""
+    """The Opteron's bus decides the bandwidth in both directions; circuits do not act on two
+    nodes.
+    """
     chosen = study(OPTERON, ["qsnet2.bi.bandwidth"])
     wanted = ablation.chosen(OPTERON, ["circuits", "bus overheads"])
     outcome, rows = ablation.run(chosen, wanted, Store(tmp_path), 1)
@@ -60,9 +68,13 @@ def test_a_mechanism_turns_a_verdict_and_others_do_not(tmp_path: Path) -> None:
 
 def test_the_command_prints_what_turns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ablate = Ablate(
-        machine=OPTERON, claims=["qsnet2.bi.bandwidth"], mechanisms=["bus overheads"], out=tmp_path, jobs=1,
+        machine=OPTERON,
+        claims=["qsnet2.bi.bandwidth"],
+        mechanisms=["bus overheads"],
+        out=tmp_path,
+        jobs=1,
         format_=OutputFormat.CSV,
-    )  # fmt: skip
+    )
     ablate.execute()
     head, *lines = capsys.readouterr().out.splitlines()
     assert head == "claim,mechanism,verdict,figure"
@@ -82,7 +94,9 @@ def test_the_page_is_that_of_the_shipped_rows() -> None:
     page = (ROOT / "docs" / "ablations.md").read_text(encoding="utf-8")
     assert page == written(found), "make docs"
     turned = [line.claim.id for line in found.lines if line.agrees and line.turning]
-    assert sorted([*found.never, *found.apart, *found.open, *turned]) == sorted(line.claim.id for line in found.lines)
+    assert sorted([*found.never, *found.apart, *found.open, *turned]) == sorted(
+        line.claim.id for line in found.lines
+    )
     assert {line.claim.id for line in found.lines if line.turning}.isdisjoint(found.never)
 
 
@@ -101,7 +115,9 @@ def test_the_table_marks_verdicts_that_turn() -> None:
     line = ablation_table.AblationLine(claim, tuple(rows))
     names = (WHOLE, "circuits", "ages", "sharing", "thread", "combining")
     assert [line.cell(name) for name in names] == ["+", "**-**", "+", "+·", "?·", ""]
-    table = ablation_table.AblationTable((line, dataclasses.replace(line, rows=())), 1, "2026-01-01")
+    table = ablation_table.AblationTable(
+        (line, dataclasses.replace(line, rows=())), 1, "2026-01-01"
+    )
     text = written(table)
     assert "| `uniform.scaling` | 7: holds | circuits | 9: missed |" in text
     assert "model revision 1" in text
@@ -121,11 +137,18 @@ def test_texts_that_name_a_mechanism_declare_it() -> None:
 
 
 def test_a_contradicted_cause_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [("none", "missed", "1"), ("ages", "missed", "1"), ("circuits", "holds", "2"), ("sharing", "missed", "3")]
+    rows = [
+        ("none", "missed", "1"),
+        ("ages", "missed", "1"),
+        ("circuits", "holds", "2"),
+        ("sharing", "missed", "3"),
+    ]
     shipped = {"uniform.scaling": tuple(Ablation("uniform.scaling", *row) for row in rows)}
     monkeypatch.setattr(ablated, "shipped", lambda: shipped)
     (claim,) = (claim for claim in claims() if claim.id == "uniform.scaling")
-    wrong = dataclasses.replace(claim, causes=("ages", "sharing", "thread"), not_causes=("circuits", "sharing"))
+    wrong = dataclasses.replace(
+        claim, causes=("ages", "sharing", "thread"), not_causes=("circuits", "sharing")
+    )
     assert causes.contradicted([wrong]) == [
         ("uniform.scaling", "ages", "changes nothing"),
         ("uniform.scaling", "circuits", "turns the verdict"),

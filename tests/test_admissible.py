@@ -1,4 +1,6 @@
-"""Claims over a range that a source leaves open: the ends, their points, and the verdict beside the value's."""
+"""Claims over a range that a source leaves open: the ends, their points, and the verdict beside the
+value's.
+"""
 
 from __future__ import annotations
 
@@ -43,14 +45,23 @@ def test_shipped_ranges_have_the_value_of_the_machine_within_them() -> None:
 
 def test_claims_of_a_range_are_about_machines_that_state_it(chosen: tuple[Claim, ...]) -> None:
     assert {claim.admissible for claim in chosen} == {KEY}
-    assert {"multirail.hybrid.vs-dynamic", "multirail.128.dynamic-vs-basic"} <= {claim.id for claim in chosen}
+    assert {"multirail.hybrid.vs-dynamic", "multirail.128.dynamic-vs-basic"} <= {
+        claim.id for claim in chosen
+    }
     for claim in chosen:
         assert admissible.of_claim(claim, planned(claim.experiment)).key == KEY
-    with pytest.raises(UsageError, match=r"claim `x`: smart-multirail states no admissible range of `rails\.handel`"):
-        admissible.of_claim(replace(chosen[0], id="x", admissible="rails.handel"), planned(chosen[0].experiment))
+    with pytest.raises(
+        UsageError,
+        match=r"claim `x`: smart-multirail states no admissible range of `rails\.handel`",
+    ):
+        admissible.of_claim(
+            replace(chosen[0], id="x", admissible="rails.handel"), planned(chosen[0].experiment)
+        )
 
 
-def test_only_points_that_the_parameter_can_change_are_simulated_at_an_end(chosen: tuple[Claim, ...]) -> None:
+def test_only_points_that_the_parameter_can_change_are_simulated_at_an_end(
+    chosen: tuple[Claim, ...],
+) -> None:
     usual = planned("multirail/hybrid")
     end = admissible.plan_at(usual, KEY, "600")
     assert [(p.series, p.parameters, p.seed) for p in end.points] == [
@@ -65,11 +76,15 @@ def test_only_points_that_the_parameter_can_change_are_simulated_at_an_end(chose
     assert admissible.plans(planned("multirail/livelock"), chosen) == []
 
 
-def test_a_reproduction_runs_the_ends_and_a_quick_one_does_not(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_reproduction_runs_the_ends_and_a_quick_one_does_not(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     store = Store(tmp_path_factory.mktemp("out") / "store")
     names = [part.name for part in parts(["multirail/nodes"], store, 1)]
     assert sorted(names) == ["multirail/nodes", f"multirail/nodes, {KEY}=600"]
-    assert [part.name for part in parts(["multirail/nodes"], store, 1, quick=True)] == ["multirail/nodes"]
+    assert [part.name for part in parts(["multirail/nodes"], store, 1, quick=True)] == [
+        "multirail/nodes"
+    ]
 
 
 CLAIM = Claim("a", "coll2003 s7", "value", "a gain", value=7.5, tolerance=0.1, admissible=KEY)
@@ -92,7 +107,9 @@ def over(here: float, holds: bool | None, there: float, held: bool | None) -> Ve
         (over(4.5, False, 6.6, None), None),
     ],
 )
-def test_a_claim_holds_within_a_range_at_an_end_or_between_the_ends(verdict: Verdict, holds: bool | None) -> None:
+def test_a_claim_holds_within_a_range_at_an_end_or_between_the_ends(
+    verdict: Verdict, holds: bool | None
+) -> None:
     assert holds_within(verdict) is holds
     words = {True: "holds within", False: "missed in", None: "not resolved in"}[holds]
     said = admissible.verdict_words(verdict)
@@ -122,7 +139,11 @@ def test_a_verdict_without_its_ends_is_not_complete() -> None:
 
 def test_a_claim_is_judged_at_the_ends_that_were_run(tmp_path: Path) -> None:
     (livelock,) = (claim for claim in claims() if claim.id == "multirail.livelock")
-    claim, usual, store = replace(livelock, admissible=KEY), planned("multirail/livelock"), Store(tmp_path / "store")
+    claim, usual, store = (
+        replace(livelock, admissible=KEY),
+        planned("multirail/livelock"),
+        Store(tmp_path / "store"),
+    )
     assert not campaign.run([usual], store, 1).failures
     before = verdict(claim, usual, store)
     assert before.judged
@@ -133,5 +154,8 @@ def test_a_claim_is_judged_at_the_ends_that_were_run(tmp_path: Path) -> None:
     whole = verdict(claim, usual, store)
     assert whole.complete
     assert [(end.value, end.verdict.holds) for end in whole.ends] == [("600", True)]
-    assert admissible.verdict_words(whole) == f"holds within the admissible range 400 to 600 of {KEY}; at 600: holds"
+    assert (
+        admissible.verdict_words(whole)
+        == f"holds within the admissible range 400 to 600 of {KEY}; at 600: holds"
+    )
     assert verdict(claim, usual, store, 0).ends == ()

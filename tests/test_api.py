@@ -1,4 +1,6 @@
-"""The library as people use it in notebooks: names and paths, changes, comparisons, programs, short representations."""
+"""The library as people use it in notebooks: names and paths, changes, comparisons, programs, short
+representations.
+"""
 
 from __future__ import annotations
 
@@ -46,12 +48,15 @@ SLOW = USUAL.with_({"link.hop_delay": "100 ns"}, name="slow")
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> el.Result:
-    return el.run(el.Experiment.from_dict(PINGS, "pings"), [USUAL, SLOW], out=tmp_path_factory.mktemp("both"))
+    return el.run(
+        el.Experiment.from_dict(PINGS, "pings"), [USUAL, SLOW], out=tmp_path_factory.mktemp("both")
+    )
 
 
 def test_machines_and_experiments_are_named_in_any_way(campaign: Path) -> None:
     ways = [
-        el.load_results(each, "es40-qsnet", out=campaign) for each in (SMALL, Path(SMALL), el.Experiment.load(SMALL))
+        el.load_results(each, "es40-qsnet", out=campaign)
+        for each in (SMALL, Path(SMALL), el.Experiment.load(SMALL))
     ]
     assert {len(way.points) for way in ways} == {len(ways[0].plan.points)}
     assert el.Machine.load(Path("es40-qsnet")) == USUAL
@@ -61,11 +66,19 @@ def test_machines_and_experiments_are_named_in_any_way(campaign: Path) -> None:
 
 
 def test_a_machine_with_other_values() -> None:
-    changed = USUAL.with_({"topology.nodes": 16, "topology.down": [4, 4], "topology.up": [4]}).with_(
-        {"link.rate": "800 MB/s"}
+    changed = USUAL.with_(
+        {"topology.nodes": 16, "topology.down": [4, 4], "topology.up": [4]}
+    ).with_({"link.rate": "800 MB/s"})
+    assert (changed["topology.nodes"], changed["topology.down"], changed["link.rate"]) == (
+        16,
+        [4, 4],
+        "800 MB/s",
     )
-    assert (changed["topology.nodes"], changed["topology.down"], changed["link.rate"]) == (16, [4, 4], "800 MB/s")
-    assert changed.name == "es40-qsnet, topology.nodes=16, topology.down=[4, 4], topology.up=[4], link.rate=800 MB/s"
+    assert (
+        changed.name
+        == "es40-qsnet, topology.nodes=16, topology.down=[4, 4], topology.up=[4], link.rate=800"
+        " MB/s"
+    )
     assert USUAL["topology.nodes"] == 64
     with pytest.raises(el.ConfigError, match="did you mean `rate`"):
         USUAL.with_({"link.rat": "1 GB/s"})
@@ -108,7 +121,8 @@ def test_results_on_several_machines_are_compared(both: el.Result) -> None:
     table = el.compare(both)
     latency = table.filter(pl.col("metric") == "latency").sort("to")
     assert latency["on"].unique().to_list() == ["slow"]
-    # Two links from node 0 to node 1 and one switch, six links and five switches to node 63; 0 B and 4 KB.
+    # Two links from node 0 to node 1 and one switch, six links and five switches to node 63; 0 B
+    # and 4 KB.
     added = [row["mean"] - row["reference"] for row in latency.iter_rows(named=True)]
     hops = [round(us / 0.065, 3) for us in added]
     assert len(hops) == 4
@@ -116,7 +130,10 @@ def test_results_on_several_machines_are_compared(both: el.Result) -> None:
     assert (latency["ratio"] > 1).all()
     assert ((latency["mean"] > latency["reference"]) == (latency["state"] == "differs")).all()
     out = Path(both.store.address).parent
-    alone = [el.load_results(el.Experiment.from_dict(PINGS, "pings"), each, out=out) for each in (USUAL, SLOW)]
+    alone = [
+        el.load_results(el.Experiment.from_dict(PINGS, "pings"), each, out=out)
+        for each in (USUAL, SLOW)
+    ]
     assert len(alone[1].points) == 4  # the points are those of the common run
     assert el.compare(*alone).equals(table)
     with pytest.raises(el.UsageError, match="a comparison needs two results"):
@@ -136,12 +153,26 @@ def test_equal_results_do_not_differ(both: el.Result) -> None:
     assert set(table["ratio"].drop_nulls()) == {1.0}
 
 
-def test_a_point_of_a_changed_machine_has_a_command_of_its_own(both: el.Result, tmp_path: Path) -> None:
+def test_a_point_of_a_changed_machine_has_a_command_of_its_own(
+    both: el.Result, tmp_path: Path
+) -> None:
     point = both.points[-1]
     line = both.plan.command(point)
-    assert line == f"elanite run pings.toml --machine es40-qsnet --set 'link.hop_delay=100 ns' --point {point.id}"
+    assert (
+        line == "elanite run pings.toml --machine es40-qsnet --set 'link.hop_delay=100 ns' --point"
+        f" {point.id}"
+    )
     el.Experiment.from_dict(PINGS, "pings").save(tmp_path / "pings.toml")
-    words = ["run", "pings.toml", "--machine", "es40-qsnet", "--set", "link.hop_delay=100 ns", "--point", point.id]
+    words = [
+        "run",
+        "pings.toml",
+        "--machine",
+        "es40-qsnet",
+        "--set",
+        "link.hop_delay=100 ns",
+        "--point",
+        point.id,
+    ]
     assert execute(command(*words), cwd=tmp_path).code == 0
 
 
@@ -174,12 +205,18 @@ def test_all_errors_of_users_have_one_class_and_are_text() -> None:
         assert issubclass(kind, el.ElaniteError)
     with pytest.raises(el.ElaniteError) as caught:
         el.Machine.load("es40-qsnet", ["link.rat=1 GB/s"])
-    assert str(caught.value).startswith("error: link.rat: this key is unknown\n --> --set link.rat:1:1\n")
+    assert str(caught.value).startswith(
+        "error: link.rat: this key is unknown\n --> --set link.rat:1:1\n"
+    )
     assert isinstance(caught.value, el.ConfigError)
     assert caught.value.problems[0]["hint"] == "did you mean `rate`?"
     for error in (caught.value, el.RunError("a bound", 1)):
         again = pickle.loads(pickle.dumps(error))  # noqa: S301 - it is our own
-        assert (str(again), again.args, again.exit_code) == (str(error), error.args, error.exit_code)
+        assert (str(again), again.args, again.exit_code) == (
+            str(error),
+            error.args,
+            error.exit_code,
+        )
 
 
 @pytest.mark.parametrize("wrong", [{"seed": -1}, {"seed": 10**30}, {"jobs": 0}, {"jobs": -1}])
@@ -191,20 +228,23 @@ def test_numbers_out_of_range_are_errors_with_what_is_allowed(wrong: dict[str, i
 def test_public_names_mean_the_same_whatever_has_been_imported() -> None:
     """Python binds a loaded submodule to its name in the package; see ``elanite.base.verbs``."""
     every = (
-        "import pkgutil, importlib, elanite\n"
-        "names = [module.name for module in pkgutil.iter_modules(elanite.__path__)]\n"
-        "for name in names:\n"
-        "    if name.isidentifier() and name != '__main__': importlib.import_module(f'elanite.{name}')\n"
+        "import pkgutil, importlib, elanite\nnames = [module.name for module in"
+        " pkgutil.iter_modules(elanite.__path__)]\nfor name in names:\n    if name.isidentifier()"
+        " and name != '__main__': importlib.import_module(f'elanite.{name}')\n"
     )
     for first in (every, ""):
         script = f"{first}import elanite as el, inspect\n"
         script += "print([name for name in el.__all__ if not callable(getattr(el, name))])\n"
-        script += "print(el.noise(seconds=0.01).summary['iterations'] > 0, inspect.signature(el.mpirun))"
+        script += (
+            "print(el.noise(seconds=0.01).summary['iterations'] > 0, inspect.signature(el.mpirun))"
+        )
         ended = execute([sys.executable, "-c", script])
         assert ended.out.startswith("[]\nTrue (program:"), ended
 
 
-def test_the_bar_counts_the_points_that_are_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bar_counts_the_points_that_are_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert notebooks.observer() is None
     updates: list[dict[str, Any]] = []
 

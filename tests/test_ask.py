@@ -32,10 +32,16 @@ def test_commands_parse_and_name_files_that_are_there(question: Question) -> Non
             rest = parts[3:]
             link = {parts[at]: parts[at + 1] for at in range(len(parts) - 1)}
             own = not rest[0].startswith("-")
-            written.add(f"{rest[0] if own else link['--link'].lower() + '-' + link['--nodes']}.toml")
+            written.add(
+                f"{rest[0] if own else link['--link'].lower() + '-' + link['--nodes']}.toml"
+            )
         written |= {f"{Path(parts[2]).stem}.toml"} if parts[1] == "import" else set()
         written |= {parts[parts.index(">") + 1]} if ">" in parts else set()
-        read = [each for each in words(text)[2:] if each.endswith((".toml", ".goal", ".csv", ".ibnetdiscover"))]
+        read = [
+            each
+            for each in words(text)[2:]
+            if each.endswith((".toml", ".goal", ".csv", ".ibnetdiscover"))
+        ]
         assert set(read) <= written, text
 
 
@@ -45,7 +51,9 @@ def test_a_command_that_does_not_parse_is_found() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("question", [each for each in QUESTIONS if each.quick], ids=lambda question: question.text)
+@pytest.mark.parametrize(
+    "question", [each for each in QUESTIONS if each.quick], ids=lambda question: question.text
+)
 def test_quick_commands_run(question: Question, tmp_path: Path) -> None:
     for text in question.commands:
         ended = execute(command(*words(text)[1:]), cwd=tmp_path)

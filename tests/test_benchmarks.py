@@ -12,7 +12,13 @@ from elanite.formats import benchmarks, recognise
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
 from elanite.study import measured
-from spoiling import attempt, cases, fuzzing, say_how_to_see_it_again, spoil  # noqa: F401 - a fixture of all tests
+from spoiling import (
+    attempt,
+    cases,
+    fuzzing,
+    say_how_to_see_it_again,  # noqa: F401 - a fixture of all tests
+    spoil,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +78,14 @@ PERFTEST_LAT = """\
  1024    1000          1.70           28.40          1.80             1.85           0.1
 """
 
-ALL = {"osu": OSU, "osu_bw": OSU_BW, "imb": IMB, "nccl": NCCL, "perftest": PERFTEST, "perftest_lat": PERFTEST_LAT}
+ALL = {
+    "osu": OSU,
+    "osu_bw": OSU_BW,
+    "imb": IMB,
+    "nccl": NCCL,
+    "perftest": PERFTEST,
+    "perftest_lat": PERFTEST_LAT,
+}
 READ = {
     "osu": [(0, "latency", 1.15), (1024, "latency", 2.25), (65536, "latency", 11.5)],
     "osu_bw": [(1, "accepted", 3.9), (4096, "accepted", 12000.25)],
@@ -88,12 +101,16 @@ def test_the_output_of_a_benchmark(tmp_path: Path, name: str) -> None:
     found = recognise.of_text(ALL[name])
     assert isinstance(found, recognise.OtherFormat)
     assert found.remedy == recognise.MEASURED
-    read = [(each.message, each.metric, each.value) for each in benchmarks.values(ALL[name], tmp_path)]
+    read = [
+        (each.message, each.metric, each.value) for each in benchmarks.values(ALL[name], tmp_path)
+    ]
     assert read == READ[name]
 
 
 def test_megabytes_of_perftest_are_binary(tmp_path: Path) -> None:
-    (found,) = benchmarks.values(PERFTEST.replace("Gb/sec", "MB/sec").replace("96.00", "1000.0"), tmp_path)
+    (found,) = benchmarks.values(
+        PERFTEST.replace("Gb/sec", "MB/sec").replace("96.00", "1000.0"), tmp_path
+    )
     assert found.value == pytest.approx(1048.576)
 
 
@@ -104,11 +121,15 @@ def test_megabytes_of_perftest_are_binary(tmp_path: Path) -> None:
         ("perftest", "RDMA_Write BW Test", "RDMA_Write Bidirectional BW Test"),
     ],
 )
-def test_a_node_sends_half_of_both_directions(tmp_path: Path, name: str, old: str, new: str) -> None:
+def test_a_node_sends_half_of_both_directions(
+    tmp_path: Path, name: str, old: str, new: str
+) -> None:
     assert old in ALL[name]
     found = benchmarks.values(ALL[name].replace(old, new), tmp_path)
     assert [each.value for each in found] == [value / 2 for _, _, value in READ[name]]
-    latencies = benchmarks.values(OSU.replace("MPI Latency", "MPI Bi-Directional Latency"), tmp_path)
+    latencies = benchmarks.values(
+        OSU.replace("MPI Latency", "MPI Bi-Directional Latency"), tmp_path
+    )
     assert latencies[0].value == 1.15
 
 
@@ -117,7 +138,12 @@ def test_a_node_sends_half_of_both_directions(tmp_path: Path, name: str, old: st
     [
         ("osu", "2.25", "fast", r":7: `fast` is no value of MPI Latency"),
         ("osu", OSU[OSU.index("0   ") :], "", r": there is no measured value"),
-        ("osu", OSU, OSU + IMB, r": there are several benchmarks, MPI Latency \(line 6\), Allreduce \(line 16\)"),
+        (
+            "osu",
+            OSU,
+            OSU + IMB,
+            r": there are several benchmarks, MPI Latency \(line 6\), Allreduce \(line 16\)",
+        ),
     ],
 )
 def test_a_wrong_output(tmp_path: Path, name: str, old: str, new: str, message: str) -> None:
@@ -126,12 +152,24 @@ def test_a_wrong_output(tmp_path: Path, name: str, old: str, new: str, message: 
 
 
 def test_a_nonblocking_collective_is_its_pure_communication(tmp_path: Path) -> None:
-    first, full, last = "Overall(us)  Compute(us)", "Coll. Init(us)  MPI_Wait(us)", "Pure Comm.(us)  Overlap(%)"
-    tables = ((f"{first}  {last}", "11.0 6.0 5.0 20.0"), (f"{first}  {full}  {last}", "11.0 6.0 0.5 4.0 5.0 20.0"))
+    first, full, last = (
+        "Overall(us)  Compute(us)",
+        "Coll. Init(us)  MPI_Wait(us)",
+        "Pure Comm.(us)  Overlap(%)",
+    )
+    tables = (
+        (f"{first}  {last}", "11.0 6.0 5.0 20.0"),
+        (f"{first}  {full}  {last}", "11.0 6.0 0.5 4.0 5.0 20.0"),
+    )
     for titles, cells in tables:
-        text = f"# OSU MPI Non-blocking Broadcast Latency Test v7.4\n# Size           {titles}\n1024   {cells}\n"
+        text = (
+            f"# OSU MPI Non-blocking Broadcast Latency Test v7.4\n# Size           {titles}\n1024  "
+            f" {cells}\n"
+        )
         assert recognise.of_text(text).name == "output of the OSU benchmarks"
-        assert [each[1:4] for each in map(astuple, benchmarks.values(text, tmp_path))] == [(1024, "latency", 5.0)]
+        assert [each[1:4] for each in map(astuple, benchmarks.values(text, tmp_path))] == [
+            (1024, "latency", 5.0)
+        ]
 
 
 @pytest.mark.parametrize("label", ["0: ", "12: ", "[1,0]<stdout>:", "[prterun-n1-7@1,0]<stdout>: "])
@@ -144,8 +182,12 @@ def test_labels_of_launchers_are_skipped(tmp_path: Path, name: str, label: str) 
 
 def test_several_numbers_of_processes_are_not_mixed(tmp_path: Path) -> None:
     """IMB's own output has a table for 2, 4, 8, ... processes."""
-    text = IMB + IMB[IMB.index("# Benchmarking") :].replace("processes = 4", "processes = 8 ( 2 additional)")
-    with pytest.raises(UsageError, match=r"several numbers of processes, 4 \(line 8\), 8 \(line 16\): give each"):
+    text = IMB + IMB[IMB.index("# Benchmarking") :].replace(
+        "processes = 4", "processes = 8 ( 2 additional)"
+    )
+    with pytest.raises(
+        UsageError, match=r"several numbers of processes, 4 \(line 8\), 8 \(line 16\): give each"
+    ):
         benchmarks.values(text, tmp_path)
     assert len(benchmarks.values(text.replace("processes = 8", "processes = 4"), tmp_path)) == 4
 
@@ -170,7 +212,9 @@ def test_sizes_belong_to_the_points_of_a_ping(tmp_path: Path) -> None:
     one = [point for point in pings.points if point.series == "ping"]
     sizes = sorted({point.parameters["message"] for point in one})
     file.write_text(OSU.replace("1024", str(_bytes(sizes[0]))))
-    with pytest.raises(UsageError, match=r"osu\.txt:\d+: \d+ B: 3 configurations are meant: .*ping, .*ping-hdr"):
+    with pytest.raises(
+        UsageError, match=r"osu\.txt:\d+: \d+ B: 3 configurations are meant: .*ping, .*ping-hdr"
+    ):
         measured.read(file, [pings], notes.append)
 
 
@@ -201,28 +245,40 @@ repeats = 2
 
 
 def test_a_collective_operation_belongs_to_points_of_the_same_one(tmp_path: Path) -> None:
-    """NCCL-tests print a rank's bytes for all ranks of an all-to-all, and the message is that to each of them."""
+    """NCCL-tests print a rank's bytes for all ranks of an all-to-all, and the message is that to
+    each of them.
+    """
     (tmp_path / "operations.toml").write_text(OPERATIONS)
     plans = [plan(sources.read("experiment", str(tmp_path / "operations.toml")))]
     file = tmp_path / "out.txt"
     ranks = "".join(
-        f"#  Rank  {each} Group  0 Pid 4{each} on  host1 device  {each} [0x18] NVIDIA H100\n" for each in range(4)
+        f"#  Rank  {each} Group  0 Pid 4{each} on  host1 device  {each} [0x18] NVIDIA H100\n"
+        for each in range(4)
     )
     nccl = (
         NCCL.replace("all_reduce_perf", "alltoall_perf")
         .replace("#  Rank  0", f"{ranks}#  Rink")
         .replace(" 1024", " 4096")
     )
-    written = {OSU: ("ping", ""), IMB: ("traces", "all-reduce-ring"), nccl: ("traces", "all-to-all")}
+    written = {
+        OSU: ("ping", ""),
+        IMB: ("traces", "all-reduce-ring"),
+        nccl: ("traces", "all-to-all"),
+    }
     for text, (series, pattern) in written.items():
         file.write_text(text)
         (found,) = measured.read(file, plans)
         assert found.key[1] == series
         assert pattern in found.key[2]
     file.write_text(IMB.replace("Allreduce", "Allgather"))
-    with pytest.raises(UsageError, match=r"no point has a message of one of the sizes .* in an operation `allgather`"):
+    with pytest.raises(
+        UsageError,
+        match=r"no point has a message of one of the sizes .* in an operation `allgather`",
+    ):
         measured.read(file, plans)
-    with pytest.raises(UsageError, match=r"4096 B of 0 ranks: NCCL-tests count a rank's bytes for all"):
+    with pytest.raises(
+        UsageError, match=r"4096 B of 0 ranks: NCCL-tests count a rank's bytes for all"
+    ):
         benchmarks.values(nccl.replace("Rank", "Rink"), file)
 
 
@@ -235,8 +291,9 @@ def test_sizes_without_a_point_are_left_out_with_a_note(tmp_path: Path) -> None:
     file = tmp_path / "osu.txt"
     notes: list[str] = []
     (tmp_path / "own.toml").write_text(
-        'title = "pings"\nsource = "own"\nmachine = "es40-qsnet"\n[[series]]\nname = "ping"\n[series.ping]\nfrom = 0\n'
-        'to = 1\ndirections = "one"\nsource = "main"\ndestination = "main"\nmessage = ["0 B", "1 KB"]\nrepeats = 1\n'
+        'title = "pings"\nsource = "own"\nmachine = "es40-qsnet"\n[[series]]\nname ='
+        ' "ping"\n[series.ping]\nfrom = 0\nto = 1\ndirections = "one"\nsource = "main"\ndestination'
+        ' = "main"\nmessage = ["0 B", "1 KB"]\nrepeats = 1\n'
     )
     own = plan(sources.read("experiment", tmp_path / "own.toml"))
     file.write_text(OSU)
@@ -248,6 +305,7 @@ def test_sizes_without_a_point_are_left_out_with_a_note(tmp_path: Path) -> None:
     assert notes == [f"{file}: 1 of 3 sizes are of no point, and left out"]
     file.write_text(OSU_BW)
     with pytest.raises(
-        UsageError, match=r"no point has a message of one of the sizes in the file, 1 to 4096 B, in a job"
+        UsageError,
+        match=r"no point has a message of one of the sizes in the file, 1 to 4096 B, in a job",
     ):
         measured.read(file, [own])

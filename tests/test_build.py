@@ -65,7 +65,10 @@ def test_the_fingerprints_are_those_of_the_sources_wherever_they_lie(tree: Path)
 @pytest.mark.skipif(not (ROOT / ".git").exists() or not shutil.which("git"), reason="no checkout")
 def test_a_source_distribution_has_the_fingerprints_and_names_the_commit(tmp_path: Path) -> None:
     code = f"import backend; print(backend.build_sdist({str(tmp_path)!r}))"
-    environ = os.environ | {"PYTHONPATH": "packaging", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    environ = os.environ | {
+        "PYTHONPATH": "packaging",
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
     ended = execute([sys.executable, "-c", code], env=environ, cwd=ROOT)
     assert ended.code == 0, ended
     (archive,) = tmp_path.glob("*.tar.gz")
@@ -140,10 +143,14 @@ def repository(tmp_path: Path) -> Path:
 
 def git(root: Path, *words: str) -> str:
     who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
-    return subprocess.run(["git", *who, *words], cwd=root, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        ["git", *who, *words], cwd=root, capture_output=True, text=True, check=True
+    ).stdout
 
 
-def test_the_commit_of_a_checkout_and_whether_sources_differ(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commit_of_a_checkout_and_whether_sources_differ(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     commit = git(repository, "rev-parse", "HEAD").strip()
     assert checkout.state(repository) == (commit, False)
     (repository / "docs" / "page.md").write_text("two\n")
@@ -156,7 +163,9 @@ def test_the_commit_of_a_checkout_and_whether_sources_differ(repository: Path, m
     assert checkout.state(repository) == (commit, True)
 
 
-def test_no_commit_is_told_where_there_is_none(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_commit_is_told_where_there_is_none(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert checkout.state(repository / "crates") is None  # git would find the repository around it
     fresh = repository / "fresh"
     fresh.mkdir()
@@ -166,14 +175,24 @@ def test_no_commit_is_told_where_there_is_none(repository: Path, monkeypatch: py
     assert checkout.state(repository) is None
 
 
-def test_an_installed_package_names_the_commit_of_its_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installed_package_names_the_commit_of_its_wheel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "data").mkdir()
     monkeypatch.setattr(build, "_ROOT", tmp_path)
     monkeypatch.setattr(bounded, "files", lambda _: tmp_path)
     file = tmp_path / "data" / "build.json"
     for text, commit, words in (
-        ('{"commit": "0123456789abcdef", "dirty": false}', "0123456789abcdef", "commit 0123456789ab)"),
-        ('{"commit": "0123456789abcdef", "dirty": true}', "0123456789abcdef", "commit 0123456789ab with changes)"),
+        (
+            '{"commit": "0123456789abcdef", "dirty": false}',
+            "0123456789abcdef",
+            "commit 0123456789ab)",
+        ),
+        (
+            '{"commit": "0123456789abcdef", "dirty": true}',
+            "0123456789abcdef",
+            "commit 0123456789ab with changes)",
+        ),
         ("{", "", "commit unknown)"),
         (None, "", "commit unknown)"),
     ):
@@ -216,7 +235,10 @@ def test_manifests_name_the_build(campaign: Path) -> None:
         assert found is not None
         assert found.mine
         assert found.build == build.own_build()
-        assert (found["versions"]["engine"], found["versions"]["sources"]) == (_core.ENGINE, _core.SOURCES)
+        assert (found["versions"]["engine"], found["versions"]["sources"]) == (
+            _core.ENGINE,
+            _core.SOURCES,
+        )
     assert build.note(store.builds()) == ""
 
 
@@ -269,7 +291,10 @@ def test_a_changed_simulator_uses_no_point_of_the_one_before(
     assert f"{many} already done" in again.err
     rewritten(out / "store", small().points[1].id, wrong_of_none)
     changed = elanite_here("run", SMALL, "--format", "csv", "--quiet")
-    assert "warning: 1 point of another build with the same model revision simulated again: 1 differ" in changed.err
+    assert (
+        "warning: 1 point of another build with the same model revision simulated again: 1 differ"
+        in changed.err
+    )
     assert "MODEL_REVISION" in changed.err
     build.own_build.cache_clear()
     build.stale.cache_clear()
@@ -294,18 +319,25 @@ def test_a_store_that_cannot_be_written_is_used_and_its_builds_are_named(
     ended = elanite_here("run", SMALL, "--format", "csv")
     assert ended.code == 0, ended
     many = len(small().points)
-    assert f"warning: points of 2 builds: {many - 3} of this build, {build.own_build()}; 3 of elanite" in ended.err
+    assert (
+        f"warning: points of 2 builds: {many - 3} of this build, {build.own_build()}; 3 of elanite"
+        in ended.err
+    )
     read = elanite_here("congestion", SMALL, "--point", small().points[0].id, "--format", "csv")
     assert "all points are of another build: 1 of elanite" in read.err
     assert "points of 2 builds: " in elanite_here("store", "export", "all.parquet").err
-    assert sorted(pl.read_parquet("all.parquet")["engine"].unique()) == sorted([OTHER, _core.ENGINE])
+    assert sorted(pl.read_parquet("all.parquet")["engine"].unique()) == sorted(
+        [OTHER, _core.ENGINE]
+    )
     assert "points of 2 builds: " in elanite_here("store", "list").err
     # Missing points cannot be simulated there.
     shutil.rmtree(out / "store" / small().points[5].id)
     assert elanite_here("run", SMALL, "--format", "csv").code == 1
 
 
-def test_a_page_of_several_builds_says_so(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
+def test_a_page_of_several_builds_says_so(
+    elanite_here: Run, campaign: Path, tmp_path: Path
+) -> None:
     out = copied(campaign, tmp_path / "out")
     rewritten(out / "store", small().points[0].id, of_engine(OTHER))
     assert elanite_here("report", SMALL).code == 0
@@ -332,16 +364,26 @@ def test_results_of_a_library_name_their_builds(campaign: Path, tmp_path: Path) 
     ]
 
 
-CONSTANT = ("crates/fabric/src/control/circuit.rs", "link(channel).hop.delay()", "link(channel).hop.delay() + 1")
-"""A fabric file, a text in it and its replacement: one cycle more for an acknowledgement and link."""
+CONSTANT = (
+    "crates/fabric/src/control/circuit.rs",
+    "link(channel).hop.delay()",
+    "link(channel).hop.delay() + 1",
+)
+"""A fabric file, a text in it and its replacement: one cycle more for an acknowledgement and
+link.
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("cargo"), reason="compiles a simulator")
-def test_a_simulator_with_a_changed_constant_simulates_again(campaign: Path, tmp_path: Path) -> None:
+def test_a_simulator_with_a_changed_constant_simulates_again(
+    campaign: Path, tmp_path: Path
+) -> None:
     """A copy of the sources with another fabric constant, compiled; the model revision stays."""
     tree = tmp_path / "tree"
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    tracked = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     for name in tracked.removesuffix("\0").split("\0"):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).exists():
@@ -350,8 +392,19 @@ def test_a_simulator_with_a_changed_constant_simulates_again(campaign: Path, tmp
     text = path.read_text()
     assert text.count(CONSTANT[1]) == 1
     path.write_text(text.replace(CONSTANT[1], CONSTANT[2]))
-    words = ["cargo", "rustc", "--release", "--locked", "--quiet", "--manifest-path", "crates/py/Cargo.toml", "--lib"]
-    subprocess.run(words, cwd=tree, env=os.environ | {"CARGO_TARGET_DIR": str(tmp_path / "target")}, check=True)
+    words = [
+        "cargo",
+        "rustc",
+        "--release",
+        "--locked",
+        "--quiet",
+        "--manifest-path",
+        "crates/py/Cargo.toml",
+        "--lib",
+    ]
+    subprocess.run(
+        words, cwd=tree, env=os.environ | {"CARGO_TARGET_DIR": str(tmp_path / "target")}, check=True
+    )
     shutil.copy(tmp_path / "target/release/lib_core.so", tree / "python/elanite/_core.abi3.so")
     out = copied(campaign, tmp_path / "out")
     line = [sys.executable, "-m", "elanite", "run", SMALL, "--out", str(out), "--format", "json"]
@@ -361,7 +414,9 @@ def test_a_simulator_with_a_changed_constant_simulates_again(campaign: Path, tmp
     assert f"simulating {many} points of another build again" in ended.err
     assert "differ; the store has the new results" in ended.err
     assert {point["digest"] for point in json.loads(ended.out)}.isdisjoint(
-        manifest["digest"] for point in small().points if (manifest := Store(campaign / "store").get(point.id))
+        manifest["digest"]
+        for point in small().points
+        if (manifest := Store(campaign / "store").get(point.id))
     )
 
 

@@ -1,4 +1,6 @@
-"""Experiments built by calls: the same points as from a dictionary, and the same errors as in experiment files."""
+"""Experiments built by calls: the same points as from a dictionary, and the same errors as in
+experiment files.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from random import Random
 
-BUILT = el.jobs("uniform", nodes=16, message="1 KB", load="50 MB/s").measured("20 us", warm_up="10 us", seeds=2)
+BUILT = el.jobs("uniform", nodes=16, message="1 KB", load="50 MB/s").measured(
+    "20 us", warm_up="10 us", seeds=2
+)
 
 
 def identities(experiment: el.Experiment) -> list[str]:
@@ -24,14 +28,20 @@ def identities(experiment: el.Experiment) -> list[str]:
 
 def test_calls_and_a_dictionary_have_the_same_points() -> None:
     job = {
-        "pattern": "uniform", "nodes": 16, "message": ["1 KB", "4 KB"], "load": ["50 MB/s", "100 MB/s"],
-        "sizes": "fixed", "arrivals": "exponential",
-    }  # fmt: skip
+        "pattern": "uniform",
+        "nodes": 16,
+        "message": ["1 KB", "4 KB"],
+        "load": ["50 MB/s", "100 MB/s"],
+        "sizes": "fixed",
+        "arrivals": "exponential",
+    }
     content = {
-        "title": "jobs", "source": "none", "machine": "es40-qsnet",
+        "title": "jobs",
+        "source": "none",
+        "machine": "es40-qsnet",
         "run": {"window": "20 us", "warm_up": "10 us", "seeds": 2},
         "series": [{"name": "jobs", "jobs": {"load": job}}],
-    }  # fmt: skip
+    }
     built = BUILT.on("es40-qsnet").vary(message=["1 KB", "4 KB"], load=["50 MB/s", "100 MB/s"])
     wanted = identities(el.Experiment.from_dict(content, "jobs"))
     assert identities(built.experiment()) == wanted

@@ -1,4 +1,6 @@
-"""Calibrations: recovery of changed parameters, undetermined parameters, machine files, and spoilt files."""
+"""Calibrations: recovery of changed parameters, undetermined parameters, machine files, and spoilt
+files.
+"""
 
 from __future__ import annotations
 
@@ -45,15 +47,33 @@ POINTS = 4
 """The pings in ``SHORT``."""
 
 
-def measure(machine: Mapping[str, str], experiments: list[el.Experiment], series: list[str], out: Path) -> pl.DataFrame:
-    """The results of a machine with other parameters in some series, as a table of measured values."""
+def measure(
+    machine: Mapping[str, str], experiments: list[el.Experiment], series: list[str], out: Path
+) -> pl.DataFrame:
+    """The results of a machine with other parameters in some series, as a table of measured
+    values.
+    """
     changed = el.Machine.load(ES40, [f"{key}={value}" for key, value in machine.items()])
     frames = []
     for each in experiments:
         found = el.run(each, machine=changed, out=out, jobs=1).summary()
-        columns = ["experiment", "series", "to", "source", "destination", "message", "load", "metric", "mean"]
-        rows = found.filter(pl.col("metric").is_in(["latency", "accepted"]), pl.col("series").is_in(series))
-        frames.append(rows.select(name for name in columns if name in rows.columns).rename({"mean": "value"}))
+        columns = [
+            "experiment",
+            "series",
+            "to",
+            "source",
+            "destination",
+            "message",
+            "load",
+            "metric",
+            "mean",
+        ]
+        rows = found.filter(
+            pl.col("metric").is_in(["latency", "accepted"]), pl.col("series").is_in(series)
+        )
+        frames.append(
+            rows.select(name for name in columns if name in rows.columns).rename({"mean": "value"})
+        )
     return pl.concat(frames, how="diagonal")
 
 
@@ -67,9 +87,12 @@ def pings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pings on a machine with a slower bus."""
     folder = tmp_path_factory.mktemp("pings")
     file = folder / "measured.csv"
-    measure({"bus.rate": CHANGED["bus.rate"]}, [el.Experiment.load("qsnet/ping", SHORT)], ["size"], folder).write_csv(
-        file
-    )
+    measure(
+        {"bus.rate": CHANGED["bus.rate"]},
+        [el.Experiment.load("qsnet/ping", SHORT)],
+        ["size"],
+        folder,
+    ).write_csv(file)
     return file
 
 
@@ -77,7 +100,9 @@ def test_a_changed_parameter_is_found_again(pings: Path, tmp_path: Path) -> None
     steps: list[tuple[int, float]] = []
     ping = el.Experiment.load("qsnet/ping", SHORT)
     fit = {"bus.rate": RANGES["bus.rate"]}
-    found = el.calibrate([ping], fit, pings, out=tmp_path, jobs=1, progress=lambda *step: steps.append(step))
+    found = el.calibrate(
+        [ping], fit, pings, out=tmp_path, jobs=1, progress=lambda *step: steps.append(step)
+    )
     (value,) = found.values
     assert (value.key, value.before) == ("bus.rate", "264 MB/s")
     assert amount(value.after) == pytest.approx(amount(CHANGED["bus.rate"]), rel=0.002)
@@ -90,12 +115,20 @@ def test_a_changed_parameter_is_found_again(pings: Path, tmp_path: Path) -> None
     assert found.ended
     assert found.before > 1 > 0.1 > found.after
     (group,) = found.groups
-    assert (group.experiment, group.series, group.metric, group.count) == ("qsnet/ping", "size", "latency", POINTS)
+    assert (group.experiment, group.series, group.metric, group.count) == (
+        "qsnet/ping",
+        "size",
+        "latency",
+        POINTS,
+    )
     assert group.before > 0.03 > 0.001 > group.after
-    assert found.machine["bus.rate"] == el.Machine.load(ES40, [f"bus.rate={value.after}"])["bus.rate"]
+    assert (
+        found.machine["bus.rate"] == el.Machine.load(ES40, [f"bus.rate={value.after}"])["bus.rate"]
+    )
     (source,) = (each.source for each in found.machine.parameters if each.key == "bus.rate")
     assert re.fullmatch(
-        r"fitted to measured.csv, standard error 1.0%, 95% interval 22[\d.]+ to 23[\d.]+ MB/s; 264 MB/s before",
+        r"fitted to measured.csv, standard error 1.0%, 95% interval 22[\d.]+ to 23[\d.]+ MB/s; 264"
+        r" MB/s before",
         source,
     )
     assert [count for count, _ in steps] == sorted({count for count, _ in steps})
@@ -127,17 +160,27 @@ def test_residuals_have_the_errors_of_both_values(tmp_path: Path) -> None:
     file = tmp_path / "measured.csv"
     load = el.Experiment.load(LOAD, ["run.window=200 us", "run.warm_up=200 us"])
     measure({"adapter.turnaround": "300 ns"}, [load], ["load"], tmp_path / "other").write_csv(file)
-    found = el.calibrate([load], {"adapter.turnaround": "100 ns..600 ns"}, file, out=tmp_path, trials=4)
-    assert any(each.error > 1.1 * each.sigma for each in found.places), "the simulation draws random numbers"
+    found = el.calibrate(
+        [load], {"adapter.turnaround": "100 ns..600 ns"}, file, out=tmp_path, trials=4
+    )
+    assert any(each.error > 1.1 * each.sigma for each in found.places), (
+        "the simulation draws random numbers"
+    )
     squares = [each.residual**2 for each in found.places]
     assert math.sqrt(sum(squares) / len(squares)) == pytest.approx(found.after)
     drawn = [row["_residual"] for figure in found.figures() for row in data(figure, "_residual")]
-    assert sorted({round(each, 9) for each in drawn}) == sorted({round(each.residual, 9) for each in found.places})
+    assert sorted({round(each, 9) for each in drawn}) == sorted(
+        {round(each.residual, 9) for each in found.places}
+    )
 
 
 def test_what_data_do_not_tell_is_said(pings: Path, tmp_path: Path) -> None:
     ping = el.Experiment.load("qsnet/ping", SHORT)
-    fit = {"adapter.dma_start": "400 ns..700 ns", "adapter.command": "100 ns..400 ns", "tport.handle": "100..200"}
+    fit = {
+        "adapter.dma_start": "400 ns..700 ns",
+        "adapter.command": "100 ns..400 ns",
+        "tport.handle": "100..200",
+    }
     found = el.calibrate([ping], fit, pings, out=tmp_path, trials=30)
     start, command, handle = found.values
     assert found.undetermined == [start, command, handle]
@@ -150,9 +193,13 @@ def test_what_data_do_not_tell_is_said(pings: Path, tmp_path: Path) -> None:
     assert found.correlation[0][2] == pytest.approx(0)
     usual = el.Machine.load(ES40)
     for value in found.values:
-        assert value.after == value.before == str(usual[value.key]) == str(found.machine[value.key]), "as before"
+        assert (
+            value.after == value.before == str(usual[value.key]) == str(found.machine[value.key])
+        ), "as before"
         source = sources(found.machine)[value.key]
-        assert source == f"{sources(usual)[value.key]}; not determined by measured.csv: {value.reason}"
+        assert (
+            source == f"{sources(usual)[value.key]}; not determined by measured.csv: {value.reason}"
+        )
     assert fitted_to(found.machine) == fitted_to(usual)
     assert found.before == found.after > found.best
 
@@ -165,7 +212,9 @@ def test_trials_bound_the_search(pings: Path, tmp_path: Path) -> None:
     assert found.best <= found.before
     shown = page(found, ["elanite", "calibrate"], Inputs.gather(["elanite"], {}))
     assert f"{found.sets} sets of values, 3 of them in the search" in shown.about
-    assert "The search used its 3 sets of values before it ended: --trials allows more." in shown.notes
+    assert (
+        "The search used its 3 sets of values before it ended: --trials allows more." in shown.notes
+    )
 
 
 @pytest.mark.parametrize(
@@ -182,7 +231,9 @@ def test_trials_bound_the_search(pings: Path, tmp_path: Path) -> None:
     ],
 )
 def test_values_have_the_digits_of_their_errors(after: str, error: float, supported: str) -> None:
-    one = calibration.FittedValue("key", "1 ns", after, after, after, error, determined=True, reason="")
+    one = calibration.FittedValue(
+        "key", "1 ns", after, after, after, error, determined=True, reason=""
+    )
     assert one.supported == supported
     assert replace(one, determined=False).supported == after
 
@@ -199,7 +250,9 @@ def test_a_written_machine_is_the_same_machine(name: str) -> None:
     }
     # Points do not depend on comments and sources: the copy and the machine have equal points.
     same = rewritten(el.Machine.load(name), {}, "mine")
-    experiment = el.Experiment.load(str(FILES / "small.toml"), ["series.ping.to=1", "series.load.nodes=4"])
+    experiment = el.Experiment.load(
+        str(FILES / "small.toml"), ["series.ping.to=1", "series.load.nodes=4"]
+    )
     ours, theirs = (
         {point.id for point in plan(experiment.file, [each.file], experiment.overrides).points}
         for each in (same, el.Machine.load(name))
@@ -231,28 +284,45 @@ LINE = "qsnet/ping,size,one,elan,elan,64 B,latency,2.5"
     ("lines", "says"),
     [
         (["series,metric"], "1: there is no column `value`"),
-        (["series,mesage,metric,value"], "1: the experiments have no column `mesage`; did you mean `message`?"),
+        (
+            ["series,mesage,metric,value"],
+            "1: the experiments have no column `mesage`; did you mean `message`?",
+        ),
         (["value,metric,value"], "1: there are two columns `value`"),
         ([HEAD], " there is no measured value"),
         ([HEAD, LINE + ",7"], "2: the line has another number of cells"),
         ([HEAD, "qsnet/ping,size,one"], "2: the line has another number of cells"),
-        ([HEAD, LINE, LINE.replace("64 B", "65 B")], "3: experiment = qsnet/ping, .*: no point has this message"),
-        ([HEAD, LINE.replace("one", "on")], "2: .* no point has this directions; did you mean `one`?"),
-        ([HEAD, LINE.replace(",elan,elan", ",,")], "2: .*4 configurations are meant\n  tell them apart by source or"),
+        (
+            [HEAD, LINE, LINE.replace("64 B", "65 B")],
+            "3: experiment = qsnet/ping, .*: no point has this message",
+        ),
+        (
+            [HEAD, LINE.replace("one", "on")],
+            "2: .* no point has this directions; did you mean `one`?",
+        ),
+        (
+            [HEAD, LINE.replace(",elan,elan", ",,")],
+            "2: .*4 configurations are meant\n  tell them apart by source or",
+        ),
         ([HEAD, LINE.replace("size", "mpi")], "2: .*no point has all of these values"),
         ([HEAD, LINE.replace("2.5", "fast")], "2: value: `fast` is not a number"),
         ([HEAD, LINE.replace("2.5", "inf")], "2: value: `inf` is not a number"),
         ([HEAD, LINE.replace("2.5", "0")], "2: sigma: a value of 0 needs a sigma"),
         ([HEAD + ",sigma", LINE + ",-1"], "2: sigma: a sigma is more than 0"),
         ([HEAD, LINE.replace("latency", "")], "2: metric: the cell is empty"),
-        ([HEAD, LINE.replace("latency", "latencie")], "2: there is no metric `latencie`; did you mean `latency`?"),
+        (
+            [HEAD, LINE.replace("latency", "latencie")],
+            "2: there is no metric `latencie`; did you mean `latency`?",
+        ),
     ],
 )
 def test_spoilt_files_are_refused(lines: list[str], says: str, tmp_path: Path) -> None:
     file = tmp_path / "m.csv"
     file.write_text("\n".join(lines) + "\n")
     ping = el.Experiment.load("qsnet/ping")
-    with pytest.raises(UsageError, match=f"m.csv:?{says}".replace("?", r"\?").replace(r":\?", ":?")):
+    with pytest.raises(
+        UsageError, match=f"m.csv:?{says}".replace("?", r"\?").replace(r":\?", ":?")
+    ):
         el.calibrate([ping], {"bus.rate": RANGES["bus.rate"]}, file, out=tmp_path)
 
 
@@ -275,13 +345,18 @@ def test_files_say_as_little_as_tells_points_apart(tmp_path: Path) -> None:
         ({"bus.rate": "200 MB/s,300 MB/s"}, "a fit needs a range"),
         ({"bus.rate": "200 MB/s..300 MB/s in 3"}, "a fit needs a range"),
         ({"run.window": "1 ms..2 ms"}, "this key belongs to the experiment"),
-        ({"bus.rat": "200 MB/s..300 MB/s"}, "has no parameter bus.rat; did you mean bus.rate?|did you mean"),
+        (
+            {"bus.rat": "200 MB/s..300 MB/s"},
+            "has no parameter bus.rat; did you mean bus.rate?|did you mean",
+        ),
         ({"switch.circuit": "1..3"}, "the value until-acknowledged is not a number"),
         ({"bus.rate": "200 ns..300 ns"}, "bus.rate"),
         ({"link.rate": "399 MB/s..401 MB/s"}, "a whole number of picoseconds"),
     ],
 )
-def test_wrong_fits_are_refused(fit: dict[str, str], says: str, pings: Path, tmp_path: Path) -> None:
+def test_wrong_fits_are_refused(
+    fit: dict[str, str], says: str, pings: Path, tmp_path: Path
+) -> None:
     with pytest.raises((ElaniteError, el.ConfigError), match=says.replace("?", r"\?")):
         el.calibrate([el.Experiment.load("qsnet/ping", SHORT)], fit, pings, out=tmp_path)
     assert not (tmp_path / "store").exists() or not finished(tmp_path)
@@ -289,7 +364,9 @@ def test_wrong_fits_are_refused(fit: dict[str, str], says: str, pings: Path, tmp
 
 def test_experiments_on_several_machines_need_one(pings: Path) -> None:
     with pytest.raises(UsageError, match="choose the one to calibrate: --machine"):
-        el.calibrate([el.Experiment.load("comparison/generations")], {"bus.rate": RANGES["bus.rate"]}, pings)
+        el.calibrate(
+            [el.Experiment.load("comparison/generations")], {"bus.rate": RANGES["bus.rate"]}, pings
+        )
 
 
 def test_values_that_cannot_be_simulated_are_far_away(
@@ -299,7 +376,9 @@ def test_values_that_cannot_be_simulated_are_far_away(
 
     simulate = _core.simulate
 
-    def failing(point: str, cancel: _core.Cancel, memory: int | None = None, threads: int = 1) -> _core.Records:
+    def failing(
+        point: str, cancel: _core.Cancel, memory: int | None = None, threads: int = 1
+    ) -> _core.Records:
         if amount(json.loads(point)["machine"]["bus"]["rate"]["value"]) > 300:
             raise RunError("out of memory", 1)
         return simulate(point, cancel, memory, threads)
@@ -309,7 +388,9 @@ def test_values_that_cannot_be_simulated_are_far_away(
     found = el.calibrate([ping], {"bus.rate": "150 MB/s..400 MB/s"}, pings, out=tmp_path, jobs=1)
     assert amount(found.values[0].after) == pytest.approx(amount(CHANGED["bus.rate"]), rel=0.01)
     fast = el.Machine.load(ES40, ["bus.rate=350 MB/s"])
-    with pytest.raises(ElaniteError, match=r"on the machine as it is: out of memory\n  reproduce: elanite run"):
+    with pytest.raises(
+        ElaniteError, match=r"on the machine as it is: out of memory\n  reproduce: elanite run"
+    ):
         el.calibrate([ping], {"bus.rate": "150 MB/s..400 MB/s"}, pings, fast, out=tmp_path)
 
 
@@ -357,15 +438,27 @@ def test_a_calibration_that_leaves_parameters_open_ends_with_an_error(
 
 
 def test_values_that_no_machine_explains_are_called_so(tmp_path: Path) -> None:
-    """A slower machine for long messages than for short ones, known within 1%: neither determined nor as good."""
+    """A slower machine for long messages than for short ones, known within 1%: neither determined
+    nor as good.
+    """
     file = tmp_path / "wrong.csv"
-    lines = ["size,0 B,main,latency,9.0", "size,16 KB,main,latency,60.0", "size,16 KB,elan,latency,90.0"]
-    file.write_text("series,message,destination,metric,value\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    lines = [
+        "size,0 B,main,latency,9.0",
+        "size,16 KB,main,latency,60.0",
+        "size,16 KB,elan,latency,90.0",
+    ]
+    file.write_text(
+        "series,message,destination,metric,value\n" + "\n".join(lines) + "\n", encoding="utf-8"
+    )
     ping = el.Experiment.load("qsnet/ping", SHORT)
-    found = el.calibrate([ping], {"bus.rate": "200 MB/s..300 MB/s"}, file, out=tmp_path / "out", jobs=1)
+    found = el.calibrate(
+        [ping], {"bus.rate": "200 MB/s..300 MB/s"}, file, out=tmp_path / "out", jobs=1
+    )
     assert found.freedom == 2
     assert found.best > 10
-    assert re.match(r"no values within the ranges fit: the best set is [\d.]+ standard errors off", found.misfit)
+    assert re.match(
+        r"no values within the ranges fit: the best set is [\d.]+ standard errors off", found.misfit
+    )
     assert re.search(r"the largest error is that of .*wrong\.csv:\d$", found.misfit)
     (rate,) = found.values
     assert rate.reason == "both ends of its range, 200 to 300 MB/s, fit as badly as the best value"
@@ -373,15 +466,21 @@ def test_values_that_no_machine_explains_are_called_so(tmp_path: Path) -> None:
     written = page(found, ["elanite"], Inputs(["elanite"]))
     assert written.notes[0] == found.misfit[:1].upper() + found.misfit[1:] + "."
     bandwidths = tmp_path / "one.csv"
-    bandwidths.write_text("series,message,destination,metric,value\nsize,16 KB,elan,bandwidth,150\n", encoding="utf-8")
-    one = el.calibrate([ping], {"bus.rate": "200 MB/s..300 MB/s"}, bandwidths, out=tmp_path / "out", jobs=1)
+    bandwidths.write_text(
+        "series,message,destination,metric,value\nsize,16 KB,elan,bandwidth,150\n", encoding="utf-8"
+    )
+    one = el.calibrate(
+        [ping], {"bus.rate": "200 MB/s..300 MB/s"}, bandwidths, out=tmp_path / "out", jobs=1
+    )
     assert one.misfit == "", "one value, one parameter: no freedom is left"
     title = one.figures()[0].title
     assert "message 16 KB" in title
     assert "destination elan" in title
     for figure in found.figures():
         scales = [layer["encoding"]["y"].get("scale", {}) for layer in figure.spec()["layer"]]
-        assert not [each for each in scales if each.get("type") == "log" and "zero" in each], "a warning of the browser"
+        assert not [each for each in scales if each.get("type") == "log" and "zero" in each], (
+            "a warning of the browser"
+        )
 
 
 def test_constants_are_those_that_the_page_states() -> None:
@@ -413,7 +512,10 @@ def test_intervals_have_the_unit_of_the_value_before() -> None:
 def units(folder: Path, *lines: str) -> list[measured.MeasuredValue]:
     """Measured values of pings with a column ``unit``."""
     file = folder / "units.csv"
-    file.write_text("series,message,destination,metric,value,sigma,unit\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    file.write_text(
+        "series,message,destination,metric,value,sigma,unit\n" + "\n".join(lines) + "\n",
+        encoding="utf-8",
+    )
     return measured.read(file, [plan(read("experiment", "qsnet/ping"), overrides=SHORT)])
 
 
@@ -440,7 +542,9 @@ def test_measured_values_are_converted_to_the_unit_of_their_metric(tmp_path: Pat
         ("packets_resent", "us", "write an empty cell"),
     ],
 )
-def test_units_of_another_dimension_are_refused(tmp_path: Path, metric: str, unit: str, remedy: str) -> None:
+def test_units_of_another_dimension_are_refused(
+    tmp_path: Path, metric: str, unit: str, remedy: str
+) -> None:
     with pytest.raises(UsageError) as caught:
         units(tmp_path, f"size,0 B,main,{metric},3.2,0.1,{unit}")
     assert f"units.csv:2: unit: `{unit}` is not a unit of {metric}" in str(caught.value)

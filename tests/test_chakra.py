@@ -1,4 +1,6 @@
-"""Chakra execution traces become GOAL: traces that are written here, in both forms, and wrong ones."""
+"""Chakra execution traces become GOAL: traces that are written here, in both forms, and wrong
+ones.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,23 @@ BARRIER = 9
 Graph = list[dict[str, Any]]
 
 
-def node(number: int, kind: str, *after: int, us: int = 0, control: tuple[int, ...] = (), **attributes: Any) -> Any:
+def node(
+    number: int,
+    kind: str,
+    *after: int,
+    us: int = 0,
+    control: tuple[int, ...] = (),
+    **attributes: Any,
+) -> Any:
     """A node: number, type, the nodes it waits for, and attributes."""
-    return {"id": number, "kind": kind, "after": after, "control": control, "us": us, "attributes": attributes}
+    return {
+        "id": number,
+        "kind": kind,
+        "after": after,
+        "control": control,
+        "us": us,
+        "attributes": attributes,
+    }
 
 
 def varint(value: int) -> bytes:
@@ -44,9 +60,13 @@ def binary(path: Path, graph: Graph) -> None:
         for name, value in each["attributes"].items():
             one = attribute(name=name)
             if isinstance(value, list):
-                (one.bool_list if isinstance(value[0], bool) else one.int64_list).values.extend(value)
+                (one.bool_list if isinstance(value[0], bool) else one.int64_list).values.extend(
+                    value
+                )
             else:
-                setattr(one, {bool: "bool_val", int: "int64_val", str: "string_val"}[type(value)], value)
+                setattr(
+                    one, {bool: "bool_val", int: "int64_val", str: "string_val"}[type(value)], value
+                )
             attributes.append(one)
         written.append(
             kind(
@@ -87,7 +107,9 @@ def translated(tmp_path: Path, graphs: list[Graph], form: str = "et") -> Path:
     return translate(files, tmp_path / "job.goal").path
 
 
-def message(number: int, kind: str, source: int, to: int, *after: int, size: int = 64, tag: int = 3) -> Any:
+def message(
+    number: int, kind: str, source: int, to: int, *after: int, size: int = 64, tag: int = 3
+) -> Any:
     return node(number, kind, *after, comm_src=source, comm_dst=to, comm_size=size, comm_tag=tag)
 
 
@@ -141,9 +163,13 @@ N, S = 4, 4096
         (BARRIER, N * 2, 0),
     ],
 )
-def test_collective_operations_have_their_messages(tmp_path: Path, what: int, messages: int, size: int) -> None:
+def test_collective_operations_have_their_messages(
+    tmp_path: Path, what: int, messages: int, size: int
+) -> None:
     roots = {BROADCAST: "comm_src", SCATTER: "comm_src", REDUCE: "comm_dst", GATHER: "comm_dst"}
-    attributes = {"comm_type": what, "comm_size": S, "pg_name": "0"} | ({roots[what]: 2} if what in roots else {})
+    attributes = {"comm_type": what, "comm_size": S, "pg_name": "0"} | (
+        {roots[what]: 2} if what in roots else {}
+    )
     graph = [node(1, "COMP", us=1), node(2, "COMM_COLL", 1, **attributes), node(3, "COMP", 2, us=1)]
     summary = el.replay(translated(tmp_path, [graph] * N), network="ideal").summary
     assert (summary["messages"], summary["bytes"]) == (messages, size)
@@ -151,46 +177,90 @@ def test_collective_operations_have_their_messages(tmp_path: Path, what: int, me
 
 
 def test_groups_by_their_name_and_by_their_ranks(tmp_path: Path) -> None:
-    """Two groups with a name each; one group by its ranks, in another order. Node numbers pair the operations."""
+    """Two groups with a name each; one group by its ranks, in another order.
+
+    Node numbers pair the operations.
+    """
 
     def graph(rank: int) -> Graph:
         def sum_of(number: int, size: int, *after: int, **group: Any) -> Any:
             return node(number, "COMM_COLL", *after, comm_type=ALL_REDUCE, comm_size=size, **group)
 
         pair = f"pair{rank // 2}"
-        nodes = [sum_of(1, 8, pg_name=pair), sum_of(2, 16, 1, comm_group=pair), sum_of(3, 32, ranks=[2, 0, 3, 1])]
+        nodes = [
+            sum_of(1, 8, pg_name=pair),
+            sum_of(2, 16, 1, comm_group=pair),
+            sum_of(3, 32, ranks=[2, 0, 3, 1]),
+        ]
         return nodes if rank % 2 else nodes[::-1]
 
-    summary = el.replay(translated(tmp_path, [graph(rank) for rank in range(4)]), network="ideal").summary
+    summary = el.replay(
+        translated(tmp_path, [graph(rank) for rank in range(4)]), network="ideal"
+    ).summary
     assert (summary["messages"], summary["bytes"]) == (4 + 4 + 8, 4 * 8 + 4 * 16 + 8 * 32)
 
 
 def _sum(number: int, *after: int, **attributes: Any) -> Any:
-    return node(number, "COMM_COLL", *after, **{"comm_type": ALL_REDUCE, "comm_size": 8, "pg_name": "0"} | attributes)
+    return node(
+        number,
+        "COMM_COLL",
+        *after,
+        **{"comm_type": ALL_REDUCE, "comm_size": 8, "pg_name": "0"} | attributes,
+    )
 
 
 @pytest.mark.parametrize(
     ("graphs", "wrong"),
     [
-        ([[_sum(1)]], r"rank 0, node 1 \(COMM_COLL_NODE `n1`\): it communicates, and the trace is the only one"),
+        (
+            [[_sum(1)]],
+            (
+                r"rank 0, node 1 \(COMM_COLL_NODE `n1`\): it communicates, and the trace is the"
+                r" only one"
+            ),
+        ),
         ([[node(1, "COMM_COLL", comm_type=0, pg_name="0")], []], "there is no `comm_size`"),
-        ([[_sum(1, involved_dim=[True, False])], []], "its group is given by dimensions of the network"),
+        (
+            [[_sum(1, involved_dim=[True, False])], []],
+            "its group is given by dimensions of the network",
+        ),
         ([[_sum(1, comm_type=23)], []], "`comm_type` is 23, and must be a number from 0 to 9"),
         (
             [[_sum(1)], [_sum(1, comm_size=9)]],
             r"it is ALLREDUCE of 9 bytes, and node 1 .* of its group is ALLREDUCE of 8 bytes$",
         ),
-        ([[_sum(1)], [_sum(1), _sum(2, 1)]], "rank 0 of its group has 1 operations, and others have 2"),
-        ([[_sum(1, comm_type=BROADCAST, comm_src=7)], []], "`comm_src` is 7, and must be a number from 0 to 1"),
-        ([[_sum(1, ranks=[1])], []], r"`ranks` is \[1\], and must have different ranks of the job, 0 too"),
-        ([[node(1, "COMP", 2, us=1), node(2, "COMP", 1, us=1)]], "dependencies in a circle: 2 -> 1 -> 2|1 -> 2 -> 1"),
+        (
+            [[_sum(1)], [_sum(1), _sum(2, 1)]],
+            "rank 0 of its group has 1 operations, and others have 2",
+        ),
+        (
+            [[_sum(1, comm_type=BROADCAST, comm_src=7)], []],
+            "`comm_src` is 7, and must be a number from 0 to 1",
+        ),
+        (
+            [[_sum(1, ranks=[1])], []],
+            r"`ranks` is \[1\], and must have different ranks of the job, 0 too",
+        ),
+        (
+            [[node(1, "COMP", 2, us=1), node(2, "COMP", 1, us=1)]],
+            "dependencies in a circle: 2 -> 1 -> 2|1 -> 2 -> 1",
+        ),
         ([[node(1, "COMP", 5, us=1)]], "it depends on node 5, which does not exist"),
-        ([[node(1, "COMP", num_ops=1000, tensor_size=8)]], "has 1,000 operations, 8 bytes and no duration; .* --flops"),
-        ([[node(1, "MEM_LOAD", tensor_size=8)]], "give the rates of the accelerator with --memory-rate"),
+        (
+            [[node(1, "COMP", num_ops=1000, tensor_size=8)]],
+            "has 1,000 operations, 8 bytes and no duration; .* --flops",
+        ),
+        (
+            [[node(1, "MEM_LOAD", tensor_size=8)]],
+            "give the rates of the accelerator with --memory-rate",
+        ),
         ([[node(1, "COMP", num_ops=-1)]], "`num_ops` is -1, and must be a number from 0"),
         ([[node(1, "COMP", us=10**13)]], "it takes 1e.13 µs, and must take 0 to 100 days"),
         ([[node(1, "COMP", us=1), node(1, "COMP", us=1)]], "another node has the same number"),
-        ([[message(1, "COMM_SEND", 0, 4)], []], "`comm_dst` is 4, and must be a number from 0 to 1"),
+        (
+            [[message(1, "COMM_SEND", 0, 4)], []],
+            "`comm_dst` is 4, and must be a number from 0 to 1",
+        ),
         ([[message(1, "COMM_RECV", 0, 1)], []], "`comm_dst` is 1, and this is the trace of rank 0"),
         ([[node(1, "COMM_SEND", comm_dst=0)], []], "there is no `comm_size`"),
         ([[message(1, "COMM_SEND", 0, 0, size=-5)], []], "`comm_size` is -5"),

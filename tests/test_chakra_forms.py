@@ -1,4 +1,6 @@
-"""Chakra traces from other writers: the former schema, STAGE's JSON, PyTorch traces, and processor rates."""
+"""Chakra traces from other writers: the former schema, STAGE's JSON, PyTorch traces, and processor
+rates.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,17 @@ from elanite.traces import translate
 from elanite.traces.chakra_file import read
 from elanite.traces.chakra_reading import ReadingOptions, Roofline
 from elanite.traces.chakra_schema import COLLECTIVES, FORMER_COLLECTIVES, FORMER_KINDS, former
-from test_chakra import ALL_GATHER, ALL_REDUCE, BROADCAST, Graph, binary, message, node, plain, varint
+from test_chakra import (
+    ALL_GATHER,
+    ALL_REDUCE,
+    BROADCAST,
+    Graph,
+    binary,
+    message,
+    node,
+    plain,
+    varint,
+)
 from test_chakra_jobs import collective, job, traffic
 
 if TYPE_CHECKING:
@@ -35,7 +47,12 @@ def graphs() -> list[Graph]:
     def of(rank: int) -> Graph:
         last = message(4, "COMM_RECV" if rank else "COMM_SEND", 0, 1, 3, size=77)
         work = node(1, "COMP", num_ops=10**9, tensor_size=800)
-        return [work, collective(2, 1, comm_group="5"), collective(3, 2, what=ALL_GATHER, comm_group="5"), last]
+        return [
+            work,
+            collective(2, 1, comm_group="5"),
+            collective(3, 2, what=ALL_GATHER, comm_group="5"),
+            last,
+        ]
 
     return [of(0), of(1)]
 
@@ -67,7 +84,12 @@ def of_stage(path: Path, graph: Graph) -> None:
     nodes = []
     for each in graph:
         kind = "coll_comm_node" if each["kind"] == "COMM_COLL" else f"{each['kind']}_NODE".lower()
-        one = {"id": each["id"], "name": f"n{each['id']}", "node_type": kind, "data_deps": list(each["after"])}
+        one = {
+            "id": each["id"],
+            "name": f"n{each['id']}",
+            "node_type": kind,
+            "data_deps": list(each["after"]),
+        }
         one |= {"ctrl_deps": [], **each["attributes"]}
         if "comm_type" in one:
             one["comm_type"] = COLLECTIVES[one["comm_type"]]
@@ -78,7 +100,13 @@ def of_stage(path: Path, graph: Graph) -> None:
 def test_all_forms_give_the_same_trace(tmp_path: Path) -> None:
     """Also where a name ends as in another form."""
     how, found = ReadingOptions(roofline=Roofline(1e12, 1e9)), []
-    for name, write in (("et", binary), ("json", plain), ("et", former_binary), ("json", of_stage), ("json", binary)):
+    for name, write in (
+        ("et", binary),
+        ("json", plain),
+        ("et", former_binary),
+        ("json", of_stage),
+        ("json", binary),
+    ):
         files = [tmp_path / f"job.{rank}.{name}" for rank in range(2)]
         for file, graph in zip(files, graphs(), strict=True):
             write(file, graph)
@@ -107,7 +135,9 @@ def test_other_ways_to_write_json(tmp_path: Path) -> None:
 
 def test_a_compressed_trace_is_named_as_that(tmp_path: Path) -> None:
     (tmp_path / "job.0.json").write_bytes(gzip.compress(b"{}"))
-    with pytest.raises(UsageError, match=r"job\.0\.json: this is a file compressed by gzip; decompress it"):
+    with pytest.raises(
+        UsageError, match=r"job\.0\.json: this is a file compressed by gzip; decompress it"
+    ):
         translate([tmp_path / "job.0.json"], tmp_path / "job.goal")
 
 
@@ -139,15 +169,28 @@ def test_lists_without_dependencies_may_be_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "wrong"),
     [
-        ({"schemaVersion": 1, "traceEvents": []}, "a trace of PyTorch's profiler .*chakra_trace_link"),
-        ({"schema": "1.0.2-chakra.0.0.4", "nodes": [{"id": 2}]}, "an execution trace of PyTorch .*chakra_converter"),
-        ({"nodes": [{"id": 1, "node_type": "gather_node", "data_deps": []}]}, r"nodes\[0\]: there is no type of nodes"),
+        (
+            {"schemaVersion": 1, "traceEvents": []},
+            "a trace of PyTorch's profiler .*chakra_trace_link",
+        ),
+        (
+            {"schema": "1.0.2-chakra.0.0.4", "nodes": [{"id": 2}]},
+            "an execution trace of PyTorch .*chakra_converter",
+        ),
+        (
+            {"nodes": [{"id": 1, "node_type": "gather_node", "data_deps": []}]},
+            r"nodes\[0\]: there is no type of nodes",
+        ),
         (
             {"nodes": [{"id": 1, "data_deps": []}]},
             r"nodes\[0\]: a node has `id` and `node_type`, and `data_deps` is a list",
         ),
         (
-            {"nodes": [{"id": 1, "node_type": "coll_comm_node", "data_deps": [], "comm_type": "SUM"}]},
+            {
+                "nodes": [
+                    {"id": 1, "node_type": "coll_comm_node", "data_deps": [], "comm_type": "SUM"}
+                ]
+            },
             r"nodes\[0\]: there is no collective operation with the name SUM",
         ),
     ],
@@ -162,7 +205,9 @@ def test_json_that_is_refused(tmp_path: Path, content: Any, wrong: str) -> None:
 
 
 def test_a_trace_of_pytorch_stands_for_all(tmp_path: Path) -> None:
-    """A host call launches an accelerator kernel; callers give no order; a broadcast names no root."""
+    """A host call launches an accelerator kernel; callers give no order; a broadcast names no
+    root.
+    """
     path = tmp_path / "chakra.0.et"
     kernel = {"is_cpu_op": False, "involved_dim": [True]}
     graph = [
@@ -181,8 +226,10 @@ def test_a_trace_of_pytorch_stands_for_all(tmp_path: Path) -> None:
         "chakra.0.et stands for 4 ranks",
         "8 collective operations without a group: all 4 ranks",
         "4 collective operations without a root: the group's first rank",
-        "rank 0 and 3 more: control dependencies lead to nodes that are not there, and are taken for calls of PyTorch; "
-        "data dependencies give the order",
+        (
+            "rank 0 and 3 more: control dependencies lead to nodes that are not there, and are"
+            " taken for calls of PyTorch; data dependencies give the order"
+        ),
     )
     assert el.replay(done.path, machine="infiniband-ndr").summary["messages"] == 11
 
@@ -194,15 +241,23 @@ def test_without_a_root_the_first_of_unknown_members_is_it(tmp_path: Path) -> No
     assert "send 10b to 2" in text.split("}")[0]
 
 
-def test_a_processor_gives_the_rates_that_are_not_given(tmp_path: Path, elanite: Callable[..., Ended]) -> None:
-    """Six operations in a step, and main memory's rate for one processor; a given rate comes first."""
+def test_a_processor_gives_the_rates_that_are_not_given(
+    tmp_path: Path, elanite: Callable[..., Ended]
+) -> None:
+    """Six operations in a step, and main memory's rate for one processor; a given rate comes
+    first.
+    """
     for rank, graph in enumerate(graphs()):
         plain(tmp_path / f"job.{rank}.json", graph)
     files = [str(tmp_path / f"job.{rank}.json") for rank in range(2)]
     line = ["goal", "import", *files, "-o", str(tmp_path / "job.goal"), "--machine", "es40-qsnet"]
     processor = ["--set", "processor.step=2 ns", "--set", "processor.core_memory=1 MB/s"]
     # 10^9 operations at 3 in a nanosecond; 800 bytes at 1 in a microsecond.
-    for rates, ns in (([], 333333333), (["--flops", "1000T"], 800000), (["--memory-rate", "0.000001 TB/s"], 333333333)):
+    for rates, ns in (
+        ([], 333333333),
+        (["--flops", "1000T"], 800000),
+        (["--memory-rate", "0.000001 TB/s"], 333333333),
+    ):
         ended = elanite(*line, *processor, *rates)
         assert ended.code == 0, ended
         assert f"l0: calc {ns} cpu 1" in (tmp_path / "job.goal").read_text()
@@ -210,7 +265,11 @@ def test_a_processor_gives_the_rates_that_are_not_given(tmp_path: Path, elanite:
         assert "processor.core_memory (1 MB/s)" in ended.err or "--memory-rate" in rates
     # An accelerator's rates: 2 * 10^9 operations in a second, and 800 bytes at 2 in a microsecond.
     accelerator = ["--set", "processor.flops=2e9", "--set", "processor.flops_memory=2 MB/s"]
-    for rates, ns in (([], 500000000), (["--flops", "1000T"], 400000), (["--memory-rate", "0.000001 TB/s"], 500000000)):
+    for rates, ns in (
+        ([], 500000000),
+        (["--flops", "1000T"], 400000),
+        (["--memory-rate", "0.000001 TB/s"], 500000000),
+    ):
         ended = elanite(*line, *processor, *accelerator, *rates)
         assert ended.code == 0, ended
         assert f"l0: calc {ns} cpu 1" in (tmp_path / "job.goal").read_text()
@@ -219,8 +278,14 @@ def test_a_processor_gives_the_rates_that_are_not_given(tmp_path: Path, elanite:
         assert "operations in processor.step" not in ended.err
         assert "bytes at processor.core_memory" not in ended.err
     ended = elanite(*line)
-    assert (ended.code, "it has no section [processor]; measure one with `elanite calib" in ended.err) == (2, True)
+    assert (
+        ended.code,
+        "it has no section [processor]; measure one with `elanite calib" in ended.err,
+    ) == (2, True)
     ended = elanite(*line[:-2], "--set", "processor.step=2 ns")
-    assert (ended.code, "--set: it changes a machine; name one with --machine" in ended.err) == (2, True)
+    assert (ended.code, "--set: it changes a machine; name one with --machine" in ended.err) == (
+        2,
+        True,
+    )
     ended = elanite(*line[:-2], "--channels", "2")
     assert (ended.code, "are NCCL's; choose its --algorithm, too" in ended.err) == (2, True)

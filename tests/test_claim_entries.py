@@ -1,4 +1,6 @@
-"""Claim entries become dataclasses, and a wrong one is refused with file, line, key, value and remedy."""
+"""Claim entries become dataclasses, and a wrong one is refused with file, line, key, value and
+remedy.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,15 @@ from elanite.errors import UsageError
 from elanite.inputs import sources
 from elanite.validation.claim import Claim
 from elanite.validation.claims import MEASURED, OUTPUT, PART, WORDS, claims_of
-from elanite.validation.measures import OWN, PICKS, Bound, FigureMeasure, FunctionMeasure, Ranking, Statements
+from elanite.validation.measures import (
+    OWN,
+    PICKS,
+    Bound,
+    FigureMeasure,
+    FunctionMeasure,
+    Ranking,
+    Statements,
+)
 from elanite.validation.measures.quantities import (
     MEASURES,
     ColumnFigure,
@@ -95,7 +105,11 @@ def test_entries_become_dataclasses() -> None:
     assert figure.quantity == PairFigure(
         "gain",
         Mean("bandwidth", {"nodes": Extreme.HIGHEST, "load_MBps": Limits({"below": doubled})}),
-        ColumnFigure("least", Mean("bandwidth", {"nodes": (2, 4), "policy": Limits({"not": ""})}), "message_bytes"),
+        ColumnFigure(
+            "least",
+            Mean("bandwidth", {"nodes": (2, 4), "policy": Limits({"not": ""})}),
+            "message_bytes",
+        ),
     )
     assert (figure.each, figure.pick) == (("policy",), "most")
     (part,) = figure.besides.parts
@@ -108,9 +122,21 @@ def test_entries_become_dataclasses() -> None:
 
 
 WRONG = [
-    ('pick = "most"', 'pikc = "most"', "`pikc` = `most`", 18, "this key is unknown; did you mean `pick`?"),
+    (
+        'pick = "most"',
+        'pikc = "most"',
+        "`pikc` = `most`",
+        18,
+        "this key is unknown; did you mean `pick`?",
+    ),
     ('measure = "gain"', 'measure = "gian"', "`measure` = `gian`", 14, "did you mean `gain`?"),
-    ('pick = "most"', 'pick = "least"', "`pick` = `least`", 18, "is not one of most, most-of-several, farthest"),
+    (
+        'pick = "most"',
+        'pick = "least"',
+        "`pick` = `least`",
+        18,
+        "is not one of most, most-of-several, farthest",
+    ),
     (
         'over = "message_bytes" }',
         'ovr = "x" }',
@@ -120,8 +146,20 @@ WRONG = [
     ),
     (', over = "message_bytes"', "", "`over.over`", 16, "the measure least needs this key"),
     ("{ below =", "{ belw =", "`of.load_MBps.belw`", 15, "did you mean `below`?"),
-    ("policy = { not", "policy = { least = 1, not", "`over.of.policy.not` = ``", 16, "no other bounds beside them"),
-    ('measure = "twice"', 'measure = "order"', "`of.load_MBps.below.measure` = `order`", 15, "is not one of value"),
+    (
+        "policy = { not",
+        "policy = { least = 1, not",
+        "`over.of.policy.not` = ``",
+        16,
+        "no other bounds beside them",
+    ),
+    (
+        'measure = "twice"',
+        'measure = "order"',
+        "`of.load_MBps.below.measure` = `order`",
+        15,
+        "is not one of value",
+    ),
     ('each = ["policy"]', 'each = "policy"', "`each` = `policy`", 17, "a list of texts is needed"),
     ("value = 3", 'value = "3"', "`value` = `3`", 7, "a number is needed"),
     ("value = 3\n", "", "`value`", 2, "and needed there; the kind is value"),
@@ -130,17 +168,33 @@ WRONG = [
     ("touches = [1, 2]", "touches = [1]", "`touches`", 23, "a range has two ends"),
     ('says = "kept"\n', "", "`but` = `1`", 23, "a part without `says` is only shown"),
     ('id = "a.gain"\n', "", "`id`", 2, "this key is needed"),
-    ('each = ["policy"]', "figures = [1]", "`figures`", 17, "the measure gain does not read this key"),
-    ('kind = "value"', 'kind = "max"', "`measure` = `parts`", 14, "does not fit a claim of the kind max"),
+    (
+        'each = ["policy"]',
+        "figures = [1]",
+        "`figures`",
+        17,
+        "the measure gain does not read this key",
+    ),
+    (
+        'kind = "value"',
+        'kind = "max"',
+        "`measure` = `parts`",
+        14,
+        "does not fit a claim of the kind max",
+    ),
 ]
-"""Parts of the first claim, wrong ones in their places, and the error: its key, its line, its words."""
+"""Parts of the first claim, wrong ones in their places, and the error: its key, its line, its
+words.
+"""
 
 BY_THE_READER_ALONE = ("does not read this key", "does not fit a claim of the kind max")
 """Errors for keys that belong to another measure, which the schema lets pass."""
 
 
 @pytest.mark.parametrize(("old", "new", "key", "line", "said"), WRONG)
-def test_a_wrong_entry_is_refused_at_its_line(old: str, new: str, key: str, line: int, said: str) -> None:
+def test_a_wrong_entry_is_refused_at_its_line(
+    old: str, new: str, key: str, line: int, said: str
+) -> None:
     text = NUMBER.replace('measure = "gain"', 'measure = "parts"') if "parts" in key else NUMBER
     assert text.count(old) == 1
     with pytest.raises(UsageError) as refused:
@@ -153,7 +207,9 @@ def test_a_wrong_entry_is_refused_at_its_line(old: str, new: str, key: str, line
 
 
 def test_a_second_claim_has_lines_of_its_own() -> None:
-    with pytest.raises(UsageError, match=r"claim `b\.parts`, part `1`, `abov` = `1`: .*(?s:.*)--> own.toml:56:1"):
+    with pytest.raises(
+        UsageError, match=r"claim `b\.parts`, part `1`, `abov` = `1`: .*(?s:.*)--> own.toml:56:1"
+    ):
         claims_of(NUMBER + SHAPE.replace("above", "abov"), "own.toml")
 
 
@@ -173,7 +229,9 @@ def refused(text: str) -> bool:
 def test_the_schema_has_the_keys_and_words_of_the_reader() -> None:
     Draft202012Validator.check_schema(SCHEMA)
     defined = SCHEMA["$defs"]
-    assert defined["claim"]["properties"].keys() == {one.name for one in fields(Claim)} | MEASURED | {OUTPUT}
+    assert defined["claim"]["properties"].keys() == {
+        one.name for one in fields(Claim)
+    } | MEASURED | {OUTPUT}
     assert defined["part"]["properties"].keys() == PART
     assert defined["measure"]["enum"] == list(MEASURES)
     assert defined["claim"]["properties"]["measure"]["enum"] == [*MEASURES, *OWN, "order", "parts"]
@@ -190,6 +248,8 @@ def test_the_schema_accepts_the_claims_of_all_shipped_experiments() -> None:
     assert not refused(NUMBER + SHAPE)
 
 
-@pytest.mark.parametrize(("old", "new"), [wrong[:2] for wrong in WRONG if not wrong[4].endswith(BY_THE_READER_ALONE)])
+@pytest.mark.parametrize(
+    ("old", "new"), [wrong[:2] for wrong in WRONG if not wrong[4].endswith(BY_THE_READER_ALONE)]
+)
 def test_the_schema_refuses_what_the_reader_refuses(old: str, new: str) -> None:
     assert refused(NUMBER.replace(old, new))

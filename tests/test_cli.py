@@ -77,22 +77,38 @@ def test_every_command_has_examples_and_can_be_quiet(name: str) -> None:
 def test_help_answers_at_once() -> None:
     """It imports the command line only: a module count, since seconds depend on the host."""
     code = (
-        "import sys, runpy; sys.argv = ['elanite', '--help']\ntry: runpy.run_module('elanite', run_name='__main__')\n"
+        "import sys, runpy; sys.argv = ['elanite', '--help']\ntry: runpy.run_module('elanite',"
+        " run_name='__main__')\n"
     )
     code += "finally: print(*sys.modules, file=sys.stderr)"
-    ended = subprocess.run([command()[0], "-c", code], capture_output=True, text=True, env=environment(), check=True)
+    ended = subprocess.run(
+        [command()[0], "-c", code], capture_output=True, text=True, env=environment(), check=True
+    )
     assert ended.stdout.startswith("Usage: elanite")
     loaded = ended.stderr.split()
     rooms = {".".join(name.split(".")[:2]) for name in loaded if name.startswith("elanite.")}
     assert rooms == {"elanite.base", "elanite.cli", "elanite.errors", "elanite.moved"}
-    heavy = {"polars", "altair", "jinja2", "vl_convert", "rich", "pydantic", "pydantic_core", "xml", "expat"}
+    heavy = {
+        "polars",
+        "altair",
+        "jinja2",
+        "vl_convert",
+        "rich",
+        "pydantic",
+        "pydantic_core",
+        "xml",
+        "expat",
+    }
     assert not heavy & {name.split(".")[0] for name in loaded}
 
 
 def test_version_has_the_model_revision_and_the_build(elanite: Run) -> None:
     ended = elanite("--version")
     assert ended.code == 0
-    named = r"model revision [1-9][0-9]*, engine [0-9a-f]{12}, commit ([0-9a-f]{12}( with changes)?|unknown)"
+    named = (
+        r"model revision [1-9][0-9]*, engine [0-9a-f]{12}, commit ([0-9a-f]{12}( with"
+        r" changes)?|unknown)"
+    )
     assert re.fullmatch(rf"elanite \d+\.\d+\.\d+ \({named}\)\n", ended.out)
 
 
@@ -103,13 +119,20 @@ def test_version_has_the_model_revision_and_the_build(elanite: Run) -> None:
         pytest.param(["run", "uniform"], id="experiment without its document"),
         pytest.param(["run", "qsnet/ping", "--machine", "es40-qsnet2"], id="machine misspelt"),
         pytest.param(["run", "missing.toml"], id="no such file"),
-        pytest.param(["run", "qsnet/ping", "--set", "switch.circut=wormhole"], id="override misspelt"),
-        pytest.param(["run", "qsnet/ping", "--set", "link.hop_delay=35"], id="override without unit"),
+        pytest.param(
+            ["run", "qsnet/ping", "--set", "switch.circut=wormhole"], id="override misspelt"
+        ),
+        pytest.param(
+            ["run", "qsnet/ping", "--set", "link.hop_delay=35"], id="override without unit"
+        ),
         pytest.param(["run", "qsnet/ping", "--format", "yaml"], id="no such format"),
         pytest.param(["run", "qsnet/ping", "--jobs", "0"], id="no jobs"),
         pytest.param(["run", "qsnet/ping", "--threads", "0"], id="no threads"),
         pytest.param(["run", "qsnet/ping", "--threads", "300"], id="too many threads"),
-        pytest.param(["run", "qsnet/ping", "--executor", "processes", "--threads", "2"], id="threads of an engine"),
+        pytest.param(
+            ["run", "qsnet/ping", "--executor", "processes", "--threads", "2"],
+            id="threads of an engine",
+        ),
         pytest.param(["run", "qsnet/ping", "--point", "zz"], id="no such point"),
         pytest.param(["reproduce", "--only", "qsnet/ping,qsnt"], id="no such folder"),
         pytest.param(["report"], id="nothing to report"),
@@ -119,11 +142,15 @@ def test_version_has_the_model_revision_and_the_build(elanite: Run) -> None:
         pytest.param(["schema", "machines"], id="no such schema"),
         pytest.param(["frobnicate"], id="no such command"),
         pytest.param(["check", str(FILES.name) + "/bad-machine.toml"], id="wrong machine file"),
-        pytest.param(["check", str(FILES.name) + "/bad-experiment.toml"], id="wrong experiment file"),
+        pytest.param(
+            ["check", str(FILES.name) + "/bad-experiment.toml"], id="wrong experiment file"
+        ),
         pytest.param(["check", "es40-qsnet", str(FILES.name) + "/broken.toml"], id="not TOML"),
     ],
 )
-def test_errors_are_for_people(elanite: Run, snapshot: SnapshotAssertion, arguments: list[str]) -> None:
+def test_errors_are_for_people(
+    elanite: Run, snapshot: SnapshotAssertion, arguments: list[str]
+) -> None:
     ended = elanite(*arguments, cwd=FILES.parent)
     assert ended.code == 2
     assert "Traceback" not in ended.err
@@ -131,7 +158,9 @@ def test_errors_are_for_people(elanite: Run, snapshot: SnapshotAssertion, argume
 
 
 def test_check_and_show_shipped_files(elanite: Run) -> None:
-    checked = elanite("check", "es40-qsnet", "qsnet/ping", "qsnet/uniform", "speed/uniform-64", SMALL)
+    checked = elanite(
+        "check", "es40-qsnet", "qsnet/ping", "qsnet/uniform", "speed/uniform-64", SMALL
+    )
     assert checked.code == 0, checked.err
     assert checked.out.count(": ok, ") == 5
     shown = elanite("show", "es40-qsnet")
@@ -178,7 +207,10 @@ def test_csv_parquet_and_table_have_the_same_rows(elanite: Run, campaign: Path) 
     out = str(campaign)
     csv = elanite("run", SMALL, "--out", out, "--format", "csv")
     parquet = subprocess.run(
-        command("run", SMALL, "--out", out, "--format", "parquet"), capture_output=True, env=environment(), check=True
+        command("run", SMALL, "--out", out, "--format", "parquet"),
+        capture_output=True,
+        env=environment(),
+        check=True,
     )
     frame = pl.read_parquet(parquet.stdout)
     assert csv.out.count("\n") == len(frame) + 1
@@ -191,7 +223,16 @@ def test_csv_parquet_and_table_have_the_same_rows(elanite: Run, campaign: Path) 
 
 
 def test_a_point_that_reaches_its_bound_fails_the_run(elanite: Run, campaign: Path) -> None:
-    ended = elanite("run", SMALL, "--out", str(campaign / "bounded"), "--set", "run.max_events=10", "--format", "json")
+    ended = elanite(
+        "run",
+        SMALL,
+        "--out",
+        str(campaign / "bounded"),
+        "--set",
+        "run.max_events=10",
+        "--format",
+        "json",
+    )
     assert ended.code == 1
     assert len(json.loads(ended.out)) < 56
     assert "points failed" in ended.err
@@ -205,14 +246,23 @@ def test_claims_without_results(elanite: Run) -> None:
     board = json.loads(ended.out)
     assert [entry["id"] for entry in board] == [claim.id for claim in claims()]
     assert all(entry["holds"] is None and entry["simulated"] is None for entry in board)
-    assert {"id", "kind", "published", "simulated", "low", "high", "error", "holds", "role"} <= set(board[0])
+    assert {"id", "kind", "published", "simulated", "low", "high", "error", "holds", "role"} <= set(
+        board[0]
+    )
     assert any(entry["role"] == "fitted" for entry in board)
     assert "has no results for these claims" in ended.err
 
 
 TINY = (
     *("--set", "topology.down=[2, 2]", "--set", "topology.up=[2]", "--set", "topology.nodes=4"),
-    *("--set", "series.ping.to=1", "--set", "series.load.nodes=4", "--set", "series.load.run.slices=2"),
+    *(
+        "--set",
+        "series.ping.to=1",
+        "--set",
+        "series.load.nodes=4",
+        "--set",
+        "series.load.run.slices=2",
+    ),
 )
 """The small campaign on a four-node tree."""
 
@@ -226,7 +276,9 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_congestion_as_text(elanite: Run, snapshot: SnapshotAssertion, tiny: Path) -> None:
-    points = json.loads(elanite("congestion", SMALL, *TINY, "--out", str(tiny), "--format", "json").out)
+    points = json.loads(
+        elanite("congestion", SMALL, *TINY, "--out", str(tiny), "--format", "json").out
+    )
     last = points[-1]["id"]
     ended = elanite("congestion", SMALL, *TINY, "--out", str(tiny), "--point", last)
     assert ended.code == 0, ended.err
@@ -243,7 +295,9 @@ def test_congestion_as_data(elanite: Run, tiny: Path) -> None:
     assert max(switch["relative"] for switch in loaded["switches"]) == 100
     assert max(switch["relative_delay"] for switch in loaded["switches"]) == 100
     for switch in loaded["switches"]:
-        of_links = (link["waiting_us"] for link in loaded["links"] if link["from"] == switch["name"])
+        of_links = (
+            link["waiting_us"] for link in loaded["links"] if link["from"] == switch["name"]
+        )
         assert sum(of_links) == pytest.approx(switch["waiting_us"])
         of_links = (link["delay_us"] for link in loaded["links"] if link["to"] == switch["name"])
         assert sum(of_links) == pytest.approx(switch["delay_us"])
@@ -251,5 +305,7 @@ def test_congestion_as_data(elanite: Run, tiny: Path) -> None:
     assert points[0]["slices"] == []
     csv = elanite(*arguments, "csv").out.splitlines()
     assert len(csv) == 16 * len(points) + 1
-    parquet = subprocess.run(command(*arguments, "parquet"), capture_output=True, env=environment(), check=True)
+    parquet = subprocess.run(
+        command(*arguments, "parquet"), capture_output=True, env=environment(), check=True
+    )
     assert pl.read_parquet(parquet.stdout).columns == csv[0].split(",")

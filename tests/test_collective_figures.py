@@ -1,4 +1,6 @@
-"""Collective operation figures, from synthetic results: pings with MPI, barriers, broadcasts, the deadlock."""
+"""Collective operation figures, from synthetic results: pings with MPI, barriers, broadcasts, the
+deadlock.
+"""
 
 from __future__ import annotations
 
@@ -17,30 +19,49 @@ KB = 1024
 
 
 def mpi(*directions: str) -> pl.DataFrame:
-    here = (pl.col("source") == "main") & (pl.col("destination") == "main") & pl.col("directions").is_in(directions)
+    here = (
+        (pl.col("source") == "main")
+        & (pl.col("destination") == "main")
+        & pl.col("directions").is_in(directions)
+    )
     series, library, value = pl.lit("mpi"), pl.lit("mpi"), pl.col("value") + 3.0
     return ping().filter(here).with_columns(series=series, library=library, value=value)
 
 
 def batches(parts: list[Row]) -> pl.DataFrame:
     """Rows with two batches each."""
-    return frame([part | {"seed": 1, "batch": n, "value": part["value"] + n} for part in parts for n in (0, 1)])
+    return frame(
+        [
+            part | {"seed": 1, "batch": n, "value": part["value"] + n}
+            for part in parts
+            for n in (0, 1)
+        ]
+    )
 
 
 def barriers() -> pl.DataFrame:
     return batches(
         [
             {
-                "series": "loaded" if pattern else "idle", "operation": operation, "nodes": nodes, "job": None,
-                "background.pattern": pattern, "background.nodes": 64 if pattern else None,
-                "background.message": "256 KB" if pattern else None, "metric": metric, "unit": "us",
+                "series": "loaded" if pattern else "idle",
+                "operation": operation,
+                "nodes": nodes,
+                "job": None,
+                "background.pattern": pattern,
+                "background.nodes": 64 if pattern else None,
+                "background.message": "256 KB" if pattern else None,
+                "metric": metric,
+                "unit": "us",
                 "value": nodes * (10.0 if pattern else 1.0),
             }
             for operation, nodes, pattern, metric in itertools.product(
-                ("gsync", "hgsync", "hgsyncevent"), (2, 8, 64), (None, "uniform", "complement"), ("latency", "p93")
+                ("gsync", "hgsync", "hgsyncevent"),
+                (2, 8, 64),
+                (None, "uniform", "complement"),
+                ("latency", "p93"),
             )
         ]
-    )  # fmt: skip
+    )
 
 
 def broadcasts() -> pl.DataFrame:
@@ -51,18 +72,31 @@ def broadcasts() -> pl.DataFrame:
     ):
         suffix = "-loaded" if busy else ""
         common = {
-            "operation": operation, "memory": memory, "metric": metric, "unit": "x",
-            "background.pattern": "complement" if busy else None, "background.nodes": 48 if busy else None,
+            "operation": operation,
+            "memory": memory,
+            "metric": metric,
+            "unit": "x",
+            "background.pattern": "complement" if busy else None,
+            "background.nodes": 48 if busy else None,
             "background.message": "128 KB" if busy else None,
-        }  # fmt: skip
+        }
         for message, size in sizes.items():
             if not (busy and message in ("0 B", "2 MB")):
                 series = ("latency" if size <= KB else "bandwidth") + suffix
                 here = {"series": series, "nodes": 64, "message": message, "message_bytes": size}
                 parts.append(common | here | {"value": size + 1.0 + busy})
-        for nodes, message in itertools.product((4, 16, 64), ("64 KB",) if busy else ("64 KB", "2 MB")):
-            here = {"series": f"nodes{suffix}", "nodes": nodes, "message": message, "message_bytes": sizes[message]}
-            parts.append(common | here | {"value": 9.0 if busy else 20.0 + 100 * (message == "2 MB")})
+        for nodes, message in itertools.product(
+            (4, 16, 64), ("64 KB",) if busy else ("64 KB", "2 MB")
+        ):
+            here = {
+                "series": f"nodes{suffix}",
+                "nodes": nodes,
+                "message": message,
+                "message_bytes": sizes[message],
+            }
+            parts.append(
+                common | here | {"value": 9.0 if busy else 20.0 + 100 * (message == "2 MB")}
+            )
     return batches(parts)
 
 
@@ -96,13 +130,22 @@ def test_barriers_alone_and_among_other_traffic() -> None:
     lines = [rows for rows in drawn[1].spec()["datasets"].values() if "curve" in rows[0]]
     assert len(lines) == 2, "with other traffic and, dashed, without"
     curves = list(dict.fromkeys(row["curve"] for row in lines[0]))
-    assert [curve.split("(")[1] for curve in curves] == ["elan_hgsync)", "elan_hgsyncevent)", "elan_gsync)"]
-    assert {row["value"] for row in data(drawn[0], "value")} == {6.0, 15.0}, "the published latencies"
+    assert [curve.split("(")[1] for curve in curves] == [
+        "elan_hgsync)",
+        "elan_hgsyncevent)",
+        "elan_gsync)",
+    ]
+    assert {row["value"] for row in data(drawn[0], "value")} == {
+        6.0,
+        15.0,
+    }, "the published latencies"
 
 
 def test_some_barriers_give_fewer_figures() -> None:
     rows = barriers().filter(pl.col("series") == "loaded")
-    drawn = figures_of("collectives/barrier", rows.filter(pl.col("background.pattern") == "uniform"))
+    drawn = figures_of(
+        "collectives/barrier", rows.filter(pl.col("background.pattern") == "uniform")
+    )
     assert [figure.name for figure in drawn] == ["barrier-uniform"]
     idle = barriers().filter(pl.col("series") == "idle").drop("background.pattern")
     assert [figure.name for figure in figures_of("collectives/barrier", idle)] == ["barrier"]
@@ -117,9 +160,16 @@ def distribution() -> pl.DataFrame:
         ("gsync", "idle", None),
     ):
         for seed, time in itertools.product((1, 2), range(1, 2001)):
-            here = {"operation": operation, "series": series, "background.pattern": pattern, "seed": seed}
+            here = {
+                "operation": operation,
+                "series": series,
+                "background.pattern": pattern,
+                "seed": seed,
+            }
             here |= {"nodes": 32, "background.nodes": 64, "background.message": "256 KB"}
-            rows.append(here | {"lower_ps": time * 1_000_000 * (100 if series == "idle" else 1), "count": 5})
+            rows.append(
+                here | {"lower_ps": time * 1_000_000 * (100 if series == "idle" else 1), "count": 5}
+            )
     return frame(rows)
 
 
@@ -138,7 +188,9 @@ def test_distributions_are_cumulative() -> None:
     assert (shares[0], shares[-1]) == (0.0, 100.0)
     (half,) = [row["latency"] for row in alone if row["share"] == pytest.approx(50.0)]
     assert half == 1000.0, "calls of both seeds together"
-    assert max(row["latency"] for row in data(drawn[1], "traffic")) < 5000, "other series are left out"
+    assert max(row["latency"] for row in data(drawn[1], "traffic")) < 5000, (
+        "other series are left out"
+    )
 
 
 def test_published_points_of_distributions_are_those_of_claims() -> None:
@@ -160,7 +212,13 @@ def test_broadcasts_alone_and_among_other_traffic() -> None:
         assert curves[-1] == "software (elan_bcast), main memory"
         assert len(curves) == 4
     bandwidth, latency = drawn[:2]
-    assert {row["message_bytes"] for row in data(bandwidth, "curve")} == {4, KB, 4 * KB, 64 * KB, 2 * KB * KB}
+    assert {row["message_bytes"] for row in data(bandwidth, "curve")} == {
+        4,
+        KB,
+        4 * KB,
+        64 * KB,
+        2 * KB * KB,
+    }
     assert {row["message_bytes"] for row in data(latency, "curve")} == {0, 4, KB, 4 * KB}
     assert {row["value"] for row in data(bandwidth, "value")} == {288.0, 200.0}
     assert {row["value"] for row in data(latency, "value")} == {13.0}
@@ -171,17 +229,25 @@ def test_scalability_beside_the_same_message_without_other_traffic() -> None:
     alone, loaded = drawn["broadcast-nodes"], drawn["broadcast-nodes-loaded"]
     assert alone.title == "Broadcast of 2 MB: bandwidth by number of nodes"
     assert {row["mean"] for row in data(alone, "mean")} == {120.5}
-    assert loaded.title == "Broadcast of 64 KB: bandwidth by number of nodes, with complement traffic"
+    assert (
+        loaded.title == "Broadcast of 64 KB: bandwidth by number of nodes, with complement traffic"
+    )
     assert "Dashed: without other traffic." in loaded.caption
-    with_traffic, without = (rows for rows in loaded.spec()["datasets"].values() if "curve" in rows[0])
+    with_traffic, without = (
+        rows for rows in loaded.spec()["datasets"].values() if "curve" in rows[0]
+    )
     assert {row["mean"] for row in with_traffic} == {9.5}
     assert {row["mean"] for row in without} == {20.5}, "64 KB, too"
-    assert {(row["curve"], row["nodes"]) for row in with_traffic} == {(row["curve"], row["nodes"]) for row in without}
+    assert {(row["curve"], row["nodes"]) for row in with_traffic} == {
+        (row["curve"], row["nodes"]) for row in without
+    }
 
 
 def test_words_are_of_what_was_run() -> None:
     rows = broadcasts().with_columns(pl.col("background.pattern").replace("complement", "uniform"))
-    rows = rows.with_columns(nodes=pl.when(pl.col("nodes") == 64).then(32).otherwise(pl.col("nodes")))
+    rows = rows.with_columns(
+        nodes=pl.when(pl.col("nodes") == 64).then(32).otherwise(pl.col("nodes"))
+    )
     for figure in figures_of("collectives/broadcast", rows):
         if not figure.name.startswith("broadcast-nodes"):
             assert "Broadcast, 32 nodes" in figure.title
@@ -201,10 +267,28 @@ def test_curves_without_other_traffic_go_no_further() -> None:
 def test_predictions_say_that_they_are() -> None:
     parts: list[Row] = []
     for nodes in (16, 4096):
-        barrier = {"series": "barrier", "memory": None, "message": None, "metric": "latency", "unit": "us"}
-        broadcast = {"series": "broadcast", "memory": "elan", "message": "32 KB", "metric": "bandwidth", "unit": "MB/s"}
-        parts += [barrier | {"operation": name, "nodes": nodes, "value": 1.0} for name in ("hgsync", "gsync")]
-        parts += [broadcast | {"operation": name, "nodes": nodes, "value": 1.0} for name in ("hbcast", "bcast")]
+        barrier = {
+            "series": "barrier",
+            "memory": None,
+            "message": None,
+            "metric": "latency",
+            "unit": "us",
+        }
+        broadcast = {
+            "series": "broadcast",
+            "memory": "elan",
+            "message": "32 KB",
+            "metric": "bandwidth",
+            "unit": "MB/s",
+        }
+        parts += [
+            barrier | {"operation": name, "nodes": nodes, "value": 1.0}
+            for name in ("hgsync", "gsync")
+        ]
+        parts += [
+            broadcast | {"operation": name, "nodes": nodes, "value": 1.0}
+            for name in ("hbcast", "bcast")
+        ]
     drawn = figures_of("collectives/prediction", batches(parts))
     names(drawn)
     assert len(drawn) == 2
@@ -217,12 +301,20 @@ def completion() -> pl.DataFrame:
     parts: list[Row] = []
     for machine, groups in itertools.product(("unchanged", "switch.broadcast=by-source"), (1, 3)):
         stuck = machine != "unchanged" and groups == 3
-        here = {"machine": machine, "groups": groups, "nodes": 64, "message": "16 KB", "background.pattern": "uniform"}
+        here = {
+            "machine": machine,
+            "groups": groups,
+            "nodes": 64,
+            "message": "16 KB",
+            "background.pattern": "uniform",
+        }
         parts.append(here | {"job": None, "metric": "deadlock", "value": float(stuck)})
         parts.append(here | {"job": "background", "metric": "latency", "value": 1e6})
         if not stuck:
             parts.append(here | {"job": None, "metric": "latency", "value": 500.0 * groups})
-    rows = [part | {"seed": 1, "batch": 0 if part["metric"] == "latency" else None} for part in parts]
+    rows = [
+        part | {"seed": 1, "batch": 0 if part["metric"] == "latency" else None} for part in parts
+    ]
     return frame(rows)
 
 
@@ -232,33 +324,61 @@ def test_who_completes_and_who_does_not() -> None:
     bars = {(row["roots"], row["groups"]): row["mean"] for row in data(figure, "mean")}
     serialised, apart = "serialised through one root switch", "each through its own root switch"
     assert bars == {(serialised, 1): 500.0, (serialised, 3): 1500.0, (apart, 1): 500.0}
-    words = {(row["roots"], row["groups"], row["text"], row["on_bar"]) for row in data(figure, "deadlocks")}
+    words = {
+        (row["roots"], row["groups"], row["text"], row["on_bar"])
+        for row in data(figure, "deadlocks")
+    }
     assert words == {(apart, 3, "deadlock: 1 of 1 runs", False)}
-    (text,) = (one for one in layers(figure) if one["encoding"].get("text", {}).get("field") == "text")
-    assert (text["mark"]["angle"], text["encoding"]["xOffset"]["field"]) == (270, "roots"), "upright in its own column"
+    (text,) = (
+        one for one in layers(figure) if one["encoding"].get("text", {}).get("field") == "text"
+    )
+    assert (text["mark"]["angle"], text["encoding"]["xOffset"]["field"]) == (
+        270,
+        "roots",
+    ), "upright in its own column"
 
 
 def test_some_seeds_complete_and_some_do_not() -> None:
     rows = completion()
-    complete = rows.filter(pl.col("machine") == "unchanged").with_columns(machine=pl.lit("switch.broadcast=by-source"))
+    complete = rows.filter(pl.col("machine") == "unchanged").with_columns(
+        machine=pl.lit("switch.broadcast=by-source")
+    )
     rows = pl.concat([rows, complete.with_columns(seed=pl.lit(2, pl.Int64))])
     (figure,) = figures_of("collectives/deadlock", rows)
-    assert {(row["text"], row["on_bar"]) for row in data(figure, "deadlocks")} == {("deadlock: 1 of 2 runs", True)}
+    assert {(row["text"], row["on_bar"]) for row in data(figure, "deadlocks")} == {
+        ("deadlock: 1 of 2 runs", True)
+    }
 
 
 def cycle(packets: int) -> pl.DataFrame:
-    """Packets from nodes 0, 10, 20 and so on, each waiting for the next; each holds two channels."""
+    """Packets from nodes 0, 10, 20 and so on, each waiting for the next; each holds two
+    channels.
+    """
     rows: list[Row] = []
     for step in range(packets):
         holder = (step + 1) % packets
         common = {
-            "id": "0123456789", "seed": 3, "machine": "switch.broadcast=by-source", "groups": 3, "source": 10 * step,
-            "sequence": 7, "first": 0, "last": 63, "link": 65, "to": "node 1", "channel": 0,
-        }  # fmt: skip
+            "id": "0123456789",
+            "seed": 3,
+            "machine": "switch.broadcast=by-source",
+            "groups": 3,
+            "source": 10 * step,
+            "sequence": 7,
+            "first": 0,
+            "last": 63,
+            "link": 65,
+            "to": "node 1",
+            "channel": 0,
+        }
         held = {"step": None, "from": "switch 2.0", "holder_source": None, "holder_sequence": None}
         held |= {"switch": None, "switch_name": None}
         rows += [common | held, common | held]
-        wait = {"step": step, "switch": 20 + step, "switch_name": f"switch 1.{step}", "from": f"switch 1.{step}"}
+        wait = {
+            "step": step,
+            "switch": 20 + step,
+            "switch_name": f"switch 1.{step}",
+            "from": f"switch 1.{step}",
+        }
         rows.append(common | wait | {"holder_source": 10 * holder, "holder_sequence": 7})
     return frame(rows)
 
@@ -271,7 +391,12 @@ def extent(word: Row) -> Row:
 
 
 def apart(one: Row, other: Row) -> bool:
-    return one["x2"] <= other["x"] or other["x2"] <= one["x"] or one["y2"] <= other["y"] or other["y2"] <= one["y"]
+    return (
+        one["x2"] <= other["x"]
+        or other["x2"] <= one["x"]
+        or one["y2"] <= other["y"]
+        or other["y2"] <= one["y"]
+    )
 
 
 @pytest.mark.parametrize("packets", range(2, 9))
@@ -291,7 +416,9 @@ def test_a_cycle_is_a_circle_of_packets(packets: int) -> None:
     heads = data(figure, "angle")
     for step, head in enumerate(heads):
         box = boxes[(step + 1) % packets]
-        gap = max(box["x"] - head["x"], head["x"] - box["x2"], box["y"] - head["y"], head["y"] - box["y2"])
+        gap = max(
+            box["x"] - head["x"], head["x"] - box["x2"], box["y"] - head["y"], head["y"] - box["y2"]
+        )
         assert 0 < gap < 20, "an arrow ends at the packet that is waited for"
     height = figure.spec()["height"]
     assert all(0 < row["x"] < 1180 and 0 < row["y"] < height for row in data(figure, "text"))
@@ -322,7 +449,8 @@ def test_a_long_cycle_is_a_list(packets: int) -> None:
 
 def test_a_packet_may_wait_for_its_turn() -> None:
     gone = {
-        name: pl.when(pl.col("step") == 0).then(None).otherwise(pl.col(name)).alias(name) for name in ("link", "from")
+        name: pl.when(pl.col("step") == 0).then(None).otherwise(pl.col(name)).alias(name)
+        for name in ("link", "from")
     }
     draw = figures.deadlock.cycles
     for packets in (3, 12):

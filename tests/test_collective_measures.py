@@ -1,4 +1,6 @@
-"""The barrier and broadcast measures can hold and can fail: synthetic results, judged as real ones."""
+"""The barrier and broadcast measures can hold and can fail: synthetic results, judged as real
+ones.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,13 @@ def seeds(value: float, noise: float = 0.0, /, **parameters: Any) -> list[Row]:
         ("barrier.software.loaded.p93", "latency_p93", 500.0, False),
     ],
 )
-def test_the_latency_of_barriers(identity: str, metric: str, value: float, holds: bool | None) -> None:
+def test_the_latency_of_barriers(
+    identity: str, metric: str, value: float, holds: bool | None
+) -> None:
     """Another metric, and another job, have other values."""
-    other = seeds(1000.0, metric="latency_max") + seeds(1000.0, metric="latency_mean", job="background")
+    other = seeds(1000.0, metric="latency_max") + seeds(
+        1000.0, metric="latency_mean", job="background"
+    )
     verdict = judged(identity, seeds(value, 0.1, metric=metric, job=None) + other)
     assert verdict.simulated == pytest.approx(value)
     assert verdict.holds is holds
@@ -50,10 +56,14 @@ def test_quantiles_have_an_interval_over_seeds() -> None:
     assert verdict.low < 590 < 610 < verdict.high
 
 
-@pytest.mark.parametrize(("loaded", "holds"), [(12.0, True), (12.5, True), (13.0, False), (6.0, False)])
+@pytest.mark.parametrize(
+    ("loaded", "holds"), [(12.0, True), (12.5, True), (13.0, False), (6.0, False)]
+)
 def test_the_slowdown_of_the_hardware_barrier(loaded: float, holds: bool) -> None:
     idle = seeds(6.0, series="distribution", nodes=64)
-    busy = seeds(loaded, 0.1, series="hardware-loaded", nodes=64, **{"background.pattern": "uniform"})
+    busy = seeds(
+        loaded, 0.1, series="hardware-loaded", nodes=64, **{"background.pattern": "uniform"}
+    )
     verdict = judged("barrier.hardware.loaded.slowdown", idle + busy)
     assert verdict.simulated == pytest.approx(loaded / 6)
     assert verdict.holds is holds
@@ -62,10 +72,16 @@ def test_the_slowdown_of_the_hardware_barrier(loaded: float, holds: bool) -> Non
 def test_the_slowdown_of_the_software_barrier_is_the_worst_one() -> None:
     """Over nodes and patterns; for a configuration in two series, the longer one counts."""
     rows: list[Row] = []
-    for nodes, pattern, value in ((8, "uniform", 80.0), (8, "complement", 320.0), (64, "uniform", 900.0)):
+    for nodes, pattern, value in (
+        (8, "uniform", 80.0),
+        (8, "complement", 320.0),
+        (64, "uniform", 900.0),
+    ):
         rows += seeds(value, series="loaded", nodes=nodes, **{"background.pattern": pattern})
     rows += seeds(8.0, series="idle", nodes=8) + seeds(15.0, series="idle", nodes=64)
-    longer = seeds(300.0, 1.0, series="software-loaded", nodes=64, **{"background.pattern": "uniform"})
+    longer = seeds(
+        300.0, 1.0, series="software-loaded", nodes=64, **{"background.pattern": "uniform"}
+    )
     longer += [row | {"batch": 1} for row in longer]
     assert judged("barrier.software.loaded.slowdown", rows).simulated == pytest.approx(60.0)
     verdict = judged("barrier.software.loaded.slowdown", rows + longer)
@@ -84,16 +100,25 @@ def test_the_slowdown_of_the_software_barrier_is_the_worst_one() -> None:
         (290.0, 276.0, 50.0, None),
     ],
 )
-def test_both_broadcasts_are_as_fast(hardware: float, software: float, noise: float, holds: bool | None) -> None:
+def test_both_broadcasts_are_as_fast(
+    hardware: float, software: float, noise: float, holds: bool | None
+) -> None:
     """Without the fixed time per message: 100 us by hardware, 700 us by software."""
     rows: list[Row] = []
-    for operation, rate, start, spread in (("hbcast", hardware, 100.0, 0.0), ("bcast", software, 700.0, noise)):
+    for operation, rate, start, spread in (
+        ("hbcast", hardware, 100.0, 0.0),
+        ("bcast", software, 700.0, noise),
+    ):
         for size, wide in ((2**20, 0.0), (2**21, spread)):
-            rows += seeds(start + size / rate, wide, metric="latency", operation=operation, message_bytes=size)
+            rows += seeds(
+                start + size / rate, wide, metric="latency", operation=operation, message_bytes=size
+            )
     verdict = judged("broadcast.elan.bandwidth", rows)
     assert verdict.simulated == pytest.approx(hardware)
     assert verdict.holds is holds
-    said = {True: "yes", False: "no", None: "not resolved"}[holds if hardware > 280 else software > 273.6]
+    said = {True: "yes", False: "no", None: "not resolved"}[
+        holds if hardware > 280 else software > 273.6
+    ]
     assert f"software, {said}: {software:g}" in verdict.note
 
 
@@ -106,7 +131,8 @@ def short(operation: str, *latencies: float) -> list[Row]:
 
 
 @pytest.mark.parametrize(
-    ("latencies", "holds"), [((12.0, 12.5, 12.9), True), ((12.0, 14.5, 12.9), False), ((9.0, 9.5, 9.7), False)]
+    ("latencies", "holds"),
+    [((12.0, 12.5, 12.9), True), ((12.0, 14.5, 12.9), False), ((9.0, 9.5, 9.7), False)],
 )
 @pytest.mark.parametrize(("operation", "name"), [("hbcast", "hardware"), ("bcast", "software")])
 def test_the_longest_broadcast_of_a_short_message(
@@ -117,27 +143,38 @@ def test_the_longest_broadcast_of_a_short_message(
     assert verdict.holds is holds
 
 
-@pytest.mark.parametrize(("software", "holds"), [((14.0, 16.0, 16.5), True), ((13.0, 13.0, 14.0), False)])
+@pytest.mark.parametrize(
+    ("software", "holds"), [((14.0, 16.0, 16.5), True), ((13.0, 13.0, 14.0), False)]
+)
 def test_what_the_software_broadcast_takes_more(software: tuple[float, ...], holds: bool) -> None:
-    verdict = judged("broadcast.software.extra", short("hbcast", 12.0, 12.0, 12.0) + short("bcast", *software))
+    verdict = judged(
+        "broadcast.software.extra", short("hbcast", 12.0, 12.0, 12.0) + short("bcast", *software)
+    )
     assert verdict.simulated == pytest.approx(sum(software) / 3 - 12)
     assert verdict.holds is holds
     assert f"256 B: {software[-1] - 12:g} ({software[-1]:g} of 12)" in verdict.note
 
 
 def scaled(hardware: list[float], software: list[float], noise: float = 0.1) -> list[Row]:
-    """Rates over node counts, after a start that grows with the nodes; neighbours have different noise."""
+    """Rates over node counts, after a start that grows with the nodes; neighbours have different
+    noise.
+    """
     return [
         row
         for operation, rates in (("hbcast", hardware), ("bcast", software))
-        for nodes, value, sign in zip((2, 4, 8, 16, 32, 64), rates, (1, -1, -1, 1, 1, -1), strict=True)
+        for nodes, value, sign in zip(
+            (2, 4, 8, 16, 32, 64), rates, (1, -1, -1, 1, 1, -1), strict=True
+        )
         for size in (2**20, 2**21)
         for row in seeds(
             1000.0 * nodes + size / value,
             sign * noise / value * 2**20 / value * (size > 2**20),
-            metric="latency", operation=operation, nodes=nodes, message_bytes=size,
+            metric="latency",
+            operation=operation,
+            nodes=nodes,
+            message_bytes=size,
         )
-    ]  # fmt: skip
+    ]
 
 
 def of_operation(rows: list[Row], operation: str) -> list[Row]:
@@ -157,7 +194,9 @@ FLAT = [200.0, 200.0, 199.0, 199.0, 198.0, 197.0]
         ([200.0, 200.0, 200.0, 200.0, 200.0, 190.5], 3.0, None),
     ],
 )
-def test_a_rate_that_does_not_depend_on_nodes(software: list[float], noise: float, holds: bool | None) -> None:
+def test_a_rate_that_does_not_depend_on_nodes(
+    software: list[float], noise: float, holds: bool | None
+) -> None:
     rows = scaled(FLAT, FLAT, 0.1)[:48] + scaled(FLAT, software, noise)[48:]
     hardware, by_software = (of_operation(rows, operation) for operation in ("hbcast", "bcast"))
     assert judged("broadcast.scaling.main.software", by_software).holds is holds
@@ -172,7 +211,10 @@ STEPS = [330.0, 330.0, 310.0, 309.0, 290.0, 288.0]
     [
         (STEPS, True),
         ([330.0, 330.0, 310.0, 290.0, 270.0, 270.0], False),  # not alike within a layer
-        ([330.0, 330.0, 310.0, 310.0, 310.0, 310.0], None),  # no less with the third layer, but for the noise
+        (
+            [330.0, 330.0, 310.0, 310.0, 310.0, 310.0],
+            None,
+        ),  # no less with the third layer, but for the noise
         ([330.0, 330.0, 310.0, 310.0, 311.0, 311.0], False),
         ([330.0, 330.0, 310.0, 310.0, 320.0, 320.0], False),
         (FLAT, None),  # lower, but not by more than the intervals
@@ -190,7 +232,9 @@ def test_a_rate_that_depends_on_layers(software: list[float], holds: bool | None
 
 
 def broadcasts(kept: float, gap: float, main: float, noise: float = 0.001) -> list[Row]:
-    """Broadcasts with and without other traffic: kept fraction, extra time by software, saving by main memory."""
+    """Broadcasts with and without other traffic: kept fraction, extra time by software, saving by
+    main memory.
+    """
     rows: list[Row] = []
     for (operation, memory), (message, size), busy in product(KINDS, SIZES.items(), (False, True)):
         here = {"operation": operation, "memory": memory, "message": message, "message_bytes": size}
@@ -200,10 +244,19 @@ def broadcasts(kept: float, gap: float, main: float, noise: float = 0.001) -> li
         latency *= 1 - main * (busy and memory == "main")
         bandwidth = 100.0 * (kept if busy else 1.0)
         series, metric, value = (
-            ("latency", "latency", latency) if size <= 1024 else ("bandwidth", "bandwidth", bandwidth)
+            ("latency", "latency", latency)
+            if size <= 1024
+            else ("bandwidth", "bandwidth", bandwidth)
         )
         sign = 1 if (operation, memory) in (("hbcast", "elan"), ("bcast", "main")) else -1
-        rows += seeds(value, sign * noise * value, series=f"{series}{suffix}", metric=metric, **here, **pattern)
+        rows += seeds(
+            value,
+            sign * noise * value,
+            series=f"{series}{suffix}",
+            metric=metric,
+            **here,
+            **pattern,
+        )
     return rows
 
 
@@ -218,7 +271,9 @@ def broadcasts(kept: float, gap: float, main: float, noise: float = 0.001) -> li
         pytest.param(0.5, 2.0, 0.055, 0.02, None, id="not to be told apart"),
     ],
 )
-def test_broadcasts_among_other_traffic(kept: float, gap: float, main: float, noise: float, holds: bool | None) -> None:
+def test_broadcasts_among_other_traffic(
+    kept: float, gap: float, main: float, noise: float, holds: bool | None
+) -> None:
     rows = broadcasts(kept, gap, main, noise)
     gaps = judged("broadcast.loaded.gap", [row for row in rows if row["metric"] == "latency"])
     assert gaps.holds is (gap > 0)
@@ -243,7 +298,9 @@ def test_software_broadcasts_among_other_traffic(times: float, holds: bool) -> N
 
 
 def among(*latencies: float) -> list[Row]:
-    """Latencies for 2 KB by hardware and by software, and half of them for 4 B, from either memory."""
+    """Latencies for 2 KB by hardware and by software, and half of them for 4 B, from either
+    memory.
+    """
     rows: list[Row] = []
     kinds = list(zip(("hbcast", "bcast"), latencies, strict=False))
     busy = {"series": "latency-loaded", "background.pattern": "complement"}
@@ -255,11 +312,18 @@ def among(*latencies: float) -> list[Row]:
 
 
 @pytest.mark.parametrize(
-    ("serialised", "by_source", "holds"), [(0, 1, True), (0, 0, False), (1, 1, False), (1, 0, False)]
+    ("serialised", "by_source", "holds"),
+    [(0, 1, True), (0, 0, False), (1, 1, False), (1, 0, False)],
 )
 def test_deadlocks(serialised: int, by_source: int, holds: bool) -> None:
     rows: list[Row] = [
-        {"machine": machine, "groups": groups, "metric": "deadlock", "seed": 1, "value": float(groups == 3 and ended)}
+        {
+            "machine": machine,
+            "groups": groups,
+            "metric": "deadlock",
+            "seed": 1,
+            "value": float(groups == 3 and ended),
+        }
         for machine, ended in (("unchanged", serialised), ("switch.broadcast=by-source", by_source))
         for groups in (1, 2, 3)
     ]

@@ -33,43 +33,106 @@ def sample(values: Sequence[float], drew: bool | None = True, first: int = 1) ->
 @pytest.mark.parametrize(
     ("a", "b", "state"),
     [
-        pytest.param(sample([3.0], False), sample([3.0], False), ComparisonState.EQUAL, id="exact and equal"),
         pytest.param(
-            sample([3.0], False), sample([3.0 + 1e-9], False), ComparisonState.DIFFERS, id="exact, however near"
+            sample([3.0], False), sample([3.0], False), ComparisonState.EQUAL, id="exact and equal"
         ),
-        pytest.param(sample([0.1] * 10, False), sample([0.1] * 7, False), ComparisonState.EQUAL, id="rounding of sums"),
-        pytest.param(sample([1.0, 3.0], False), sample([3.0, 2.0], False), ComparisonState.DIFFERS, id="exact batches"),
+        pytest.param(
+            sample([3.0], False),
+            sample([3.0 + 1e-9], False),
+            ComparisonState.DIFFERS,
+            id="exact, however near",
+        ),
+        pytest.param(
+            sample([0.1] * 10, False),
+            sample([0.1] * 7, False),
+            ComparisonState.EQUAL,
+            id="rounding of sums",
+        ),
+        pytest.param(
+            sample([1.0, 3.0], False),
+            sample([3.0, 2.0], False),
+            ComparisonState.DIFFERS,
+            id="exact batches",
+        ),
         pytest.param(sample([3.0]), sample([4.0]), ComparisonState.UNDECIDED, id="one seed"),
-        pytest.param(sample([3.0, 3.1]), sample([9.0, 9.1]), ComparisonState.UNDECIDED, id="two seeds"),
-        pytest.param(sample([3.0], None), sample([4.0], None), ComparisonState.UNDECIDED, id="not recorded"),
-        pytest.param(sample([3.0]), sample([3.0]), ComparisonState.EQUAL, id="the same of the same seed"),
-        pytest.param(sample([3.0]), sample([3.0], first=2), ComparisonState.UNDECIDED, id="the same of other seeds"),
-        pytest.param(sample([9.0, 1.0, 5.0]), sample([9.5, 1.5, 5.5]), ComparisonState.DIFFERS, id="in pairs"),
         pytest.param(
-            sample([9.0, 1.0, 5.0]), sample([9.5, 1.5, 5.5], first=2), ComparisonState.UNDECIDED, id="not in pairs"
+            sample([3.0, 3.1]), sample([9.0, 9.1]), ComparisonState.UNDECIDED, id="two seeds"
         ),
-        pytest.param(sample([9.0, 1.0, 5.0]), sample([9.5, 1.5, 5.5, 5.5]), ComparisonState.UNDECIDED, id="more seeds"),
-        pytest.param(sample([100.0, 100.1, 99.9]), sample([100.1, 99.9, 100.0]), ComparisonState.EQUAL, id="within 1%"),
-        pytest.param(sample([100.0, 140.0, 60.0]), sample([60.0, 100.0, 141.0]), ComparisonState.UNDECIDED, id="wide"),
-        pytest.param(sample([2.0], False), sample([3.0, 3.1, 2.9]), ComparisonState.DIFFERS, id="exact against random"),
         pytest.param(
-            sample([3.01], False), sample([3.0, 3.1, 2.9]), ComparisonState.UNDECIDED, id="exact within an interval"
+            sample([3.0], None), sample([4.0], None), ComparisonState.UNDECIDED, id="not recorded"
         ),
-        pytest.param(sample([2.0], False), sample([3.0, 3.1]), ComparisonState.UNDECIDED, id="exact against two seeds"),
-        pytest.param(sample([0.0] * 3), sample([0.0] * 3, first=4), ComparisonState.EQUAL, id="zeros"),
+        pytest.param(
+            sample([3.0]), sample([3.0]), ComparisonState.EQUAL, id="the same of the same seed"
+        ),
+        pytest.param(
+            sample([3.0]),
+            sample([3.0], first=2),
+            ComparisonState.UNDECIDED,
+            id="the same of other seeds",
+        ),
+        pytest.param(
+            sample([9.0, 1.0, 5.0]), sample([9.5, 1.5, 5.5]), ComparisonState.DIFFERS, id="in pairs"
+        ),
+        pytest.param(
+            sample([9.0, 1.0, 5.0]),
+            sample([9.5, 1.5, 5.5], first=2),
+            ComparisonState.UNDECIDED,
+            id="not in pairs",
+        ),
+        pytest.param(
+            sample([9.0, 1.0, 5.0]),
+            sample([9.5, 1.5, 5.5, 5.5]),
+            ComparisonState.UNDECIDED,
+            id="more seeds",
+        ),
+        pytest.param(
+            sample([100.0, 100.1, 99.9]),
+            sample([100.1, 99.9, 100.0]),
+            ComparisonState.EQUAL,
+            id="within 1%",
+        ),
+        pytest.param(
+            sample([100.0, 140.0, 60.0]),
+            sample([60.0, 100.0, 141.0]),
+            ComparisonState.UNDECIDED,
+            id="wide",
+        ),
+        pytest.param(
+            sample([2.0], False),
+            sample([3.0, 3.1, 2.9]),
+            ComparisonState.DIFFERS,
+            id="exact against random",
+        ),
+        pytest.param(
+            sample([3.01], False),
+            sample([3.0, 3.1, 2.9]),
+            ComparisonState.UNDECIDED,
+            id="exact within an interval",
+        ),
+        pytest.param(
+            sample([2.0], False),
+            sample([3.0, 3.1]),
+            ComparisonState.UNDECIDED,
+            id="exact against two seeds",
+        ),
+        pytest.param(
+            sample([0.0] * 3), sample([0.0] * 3, first=4), ComparisonState.EQUAL, id="zeros"
+        ),
     ],
 )
 def test_states(a: Sample, b: Sample, state: ComparisonState) -> None:
     for pair in (SamplePair(a, b), SamplePair(b, a)):
         assert pair.state is state
         if pair.ratio and pair.difference and not pair.exact:
-            assert (state is ComparisonState.DIFFERS) is not (pair.ratio.low <= 1 <= pair.ratio.high), (
-                "one interval for both"
-            )
+            assert (state is ComparisonState.DIFFERS) is not (
+                pair.ratio.low <= 1 <= pair.ratio.high
+            ), "one interval for both"
 
 
 def test_intervals_of_pairs_are_narrower_and_right() -> None:
-    """The interval contains the true difference in 95 of 100 cases, with common noise and without it."""
+    """The interval contains the true difference in 95 of 100 cases, with common noise and without
+    it.
+    """
     draws = random.Random(1)
     for common in (0.0, 3.0):
         within, narrower = 0, 0
@@ -116,9 +179,16 @@ def test_samples_of_rows() -> None:
 
 def test_the_largest_change_comes_first() -> None:
     def line(a: float, b: float) -> StoreLine:
-        return StoreLine("x", "s", {}, "", "m", "us", SamplePair(sample([a], False), sample([b], False)))
+        return StoreLine(
+            "x", "s", {}, "", "m", "us", SamplePair(sample([a], False), sample([b], False))
+        )
 
-    small, large, none, same = line(100.0, 101.0), line(200.0, 100.0), line(0.0, 1.0), line(1.0, 1.0)
+    small, large, none, same = (
+        line(100.0, 101.0),
+        line(200.0, 100.0),
+        line(0.0, 1.0),
+        line(1.0, 1.0),
+    )
     assert (large.change, line(100.0, 200.0).change, none.change) == (1.0, 1.0, math.inf)
     found = Comparison((small, same, large, none), 0, 0, 0, 0)
     assert found.of(ComparisonState.DIFFERS) == [none, large, small]
@@ -130,7 +200,17 @@ def test_the_largest_change_comes_first() -> None:
 def faster(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small campaign on links with longer delays."""
     out = tmp_path_factory.mktemp("compared") / "slow"
-    words = ("run", SMALL, "--format", "csv", "--set", "link.hop_delay=110 ns", "--quiet", "--out", str(out))
+    words = (
+        "run",
+        SMALL,
+        "--format",
+        "csv",
+        "--set",
+        "link.hop_delay=110 ns",
+        "--quiet",
+        "--out",
+        str(out),
+    )
     assert execute(command(*words), cwd=out.parent).code == 0
     return out
 
@@ -145,14 +225,24 @@ def test_all_changes_of_pings_are_real(elanite: Run, campaign: Path, faster: Pat
     for line in pings:
         assert line["random"] == [False, False]
         change = line["difference"]
-        assert change["low"] == change["mean"] == change["high"] == line["b"]["mean"] - line["a"]["mean"]
+        assert (
+            change["low"]
+            == change["mean"]
+            == change["high"]
+            == line["b"]["mean"] - line["a"]["mean"]
+        )
     loads = [line for line in found if line["series"] == "load"]
     assert all(line["random"] == [True, True] and line["paired"] for line in loads)
-    unbounded = [line for line in loads if line["difference"]["low"] is None and line["a"] != line["b"]]
+    unbounded = [
+        line for line in loads if line["difference"]["low"] is None and line["a"] != line["b"]
+    ]
     assert {line["state"] for line in unbounded} == {"undecided"}
     shown = elanite(*words)
     counts = {state: sum(line["state"] == state for line in found) for state in ComparisonState}
-    said = f"{len(found)} figures of the points in both folders: {counts['differs']} differ, {counts['equal']} equal,"
+    said = (
+        f"{len(found)} figures of the points in both folders: {counts['differs']} differ,"
+        f" {counts['equal']} equal,"
+    )
     assert said in " ".join(shown.err.split())
     assert f"{counts['undecided']} undecided" in shown.err
     assert [line for line in shown.out.splitlines() if line.endswith("B / A    state")]
@@ -164,9 +254,20 @@ def test_all_changes_of_pings_are_real(elanite: Run, campaign: Path, faster: Pat
 
 def test_every_figure_of_a_slower_bus_is_listed(tmp_path: Path, elanite: Run) -> None:
     """Six sizes, three metrics; only the bandwidth of empty messages is 0 on both."""
-    ping = {"from": 0, "to": 5, "directions": "one", "source": "main", "destination": "main", "repeats": 1}
+    ping = {
+        "from": 0,
+        "to": 5,
+        "directions": "one",
+        "source": "main",
+        "destination": "main",
+        "repeats": 1,
+    }
     sizes = {"message": ["0 B", "64 B", "320 B", "1 KB", "4 KB", "16 KB", "64 KB"]}
-    content = {"title": "Pings", "machine": "es40-qsnet", "series": [{"name": "size", "ping": ping | sizes}]}
+    content = {
+        "title": "Pings",
+        "machine": "es40-qsnet",
+        "series": [{"name": "size", "ping": ping | sizes}],
+    }
     chosen = el.Experiment.from_dict(content, "pings")
     usual = el.Machine.load("es40-qsnet")
     for name, machine in (("a", usual), ("b", usual.with_({"bus.rate": "263 MB/s"}))):
@@ -182,11 +283,22 @@ def test_every_figure_of_a_slower_bus_is_listed(tmp_path: Path, elanite: Run) ->
 
 def test_the_inputs_that_differ_are_named(tmp_path: Path, elanite: Run) -> None:
     """Machine, run and workload keys, seeds; and no key that is the same on both sides."""
-    ping = {"from": 0, "to": 5, "directions": "one", "source": "main", "destination": "main", "repeats": 1}
+    ping = {
+        "from": 0,
+        "to": 5,
+        "directions": "one",
+        "source": "main",
+        "destination": "main",
+        "repeats": 1,
+    }
     usual = el.Machine.load("es40-qsnet")
     other = usual.with_({"bus.rate": "200 MB/s", "switch.circuit": "wormhole"})
     for name, machine, slices, seed in (("a", usual, 0, 1), ("b", other, 3, 7)):
-        series = {"name": "size", "ping": ping | {"message": ["0 B", "64 B"]}, "run": {"slices": slices}}
+        series = {
+            "name": "size",
+            "ping": ping | {"message": ["0 B", "64 B"]},
+            "run": {"slices": slices},
+        }
         content = {"title": "Pings", "machine": "es40-qsnet", "series": [series]}
         el.run(el.Experiment.from_dict(content, "pings"), machine, seed=seed, out=tmp_path / name)
     found = compare_stores(Store(tmp_path / "a" / "store"), Store(tmp_path / "b" / "store"))
@@ -202,20 +314,35 @@ def test_the_inputs_that_differ_are_named(tmp_path: Path, elanite: Run) -> None:
     head = shown.out.partition("pings size")[0]
     assert "inputs that differ" in head
     assert re.search(r"bus.rate +264 MB/s +200 MB/s", head)
-    (first, *_) = json.loads(elanite("compare", "a", "b", "--format", "json").out)
+    first, *_ = json.loads(elanite("compare", "a", "b", "--format", "json").out)
     assert first["inputs"]["bus.rate"] == {"a": ["264 MB/s"], "b": ["200 MB/s"]}
     page = (tmp_path / "changes.html").read_text(encoding="utf-8")
     assert page.index("Inputs that differ</h2>") < page.index("pings size</h2>")
 
 
 def test_machines_side_by_side_are_those_alone(tmp_path: Path) -> None:
-    """A point keeps the parameters of the run that simulated it first, alone or beside another machine."""
-    ping = {"from": 0, "to": 5, "directions": "one", "source": "elan", "destination": "elan", "repeats": 1}
+    """A point keeps the parameters of the run that simulated it first, alone or beside another
+    machine.
+    """
+    ping = {
+        "from": 0,
+        "to": 5,
+        "directions": "one",
+        "source": "elan",
+        "destination": "elan",
+        "repeats": 1,
+    }
     series = {"name": "size", "ping": ping | {"message": ["0 B", "64 B"]}}
-    chosen = el.Experiment.from_dict({"title": "Pings", "machine": "es40-qsnet", "series": [series]}, "pings")
+    chosen = el.Experiment.from_dict(
+        {"title": "Pings", "machine": "es40-qsnet", "series": [series]}, "pings"
+    )
     usual = el.Machine.load("es40-qsnet")
     farther = usual.with_({"link.hop_delay": "90 ns"}, name="farther")
-    runs = {"together": [[usual, farther]], "one by one": [[usual], [usual, farther]], "other": [[farther]]}
+    runs = {
+        "together": [[usual, farther]],
+        "one by one": [[usual], [usual, farther]],
+        "other": [[farther]],
+    }
     for name, machines in runs.items():
         for some in machines:
             el.run(chosen, some, out=tmp_path / name)
@@ -230,7 +357,9 @@ def test_machines_side_by_side_are_those_alone(tmp_path: Path) -> None:
     # Two folders with a machine each are compared, with any machine names.
     found = compare_stores(Store(alone / "store"), stores["other"])
     assert (found.same, found.only_a, found.only_b) == (0, 0, 0)
-    assert {line.state for line in found.lines if line.metric == "latency"} == {ComparisonState.DIFFERS}
+    assert {line.state for line in found.lines if line.metric == "latency"} == {
+        ComparisonState.DIFFERS
+    }
     assert all("on" not in line.parameters for line in found.lines)
 
 
@@ -262,21 +391,31 @@ def test_a_folder_equals_itself(elanite: Run, campaign: Path) -> None:
 def test_seeds_are_paired_with_themselves(campaign: Path, faster: Path) -> None:
     """Identities, by which a store is in order, do not contain seeds."""
     stores = Store(campaign / "store"), Store(faster / "store")
-    lines = [line for line in compare_stores(*stores).lines if line.series == "load" and line.metric == "accepted"]
+    lines = [
+        line
+        for line in compare_stores(*stores).lines
+        if line.series == "load" and line.metric == "accepted"
+    ]
     assert lines
     for line in lines:
         assert line.pair.paired
         for store, side in zip(stores, (line.pair.a, line.pair.b), strict=True):
             assert [seed for seed, _ in side.labels] == [1] * 5 + [2] * 5
             own = {
-                manifest["seed"]: store.table(each, "rows").filter(pl.col("metric") == "accepted")["value"].to_list()
+                manifest["seed"]: (
+                    store.table(each, "rows")
+                    .filter(pl.col("metric") == "accepted")["value"]
+                    .to_list()
+                )
                 for each in store.identities()
                 if (manifest := store.get(each)) and manifest["parameters"] == line.parameters
             }
             assert side.values == (*own[1], *own[2])
 
 
-def test_points_of_older_versions_count_as_random(elanite: Run, campaign: Path, faster: Path, tmp_path: Path) -> None:
+def test_points_of_older_versions_count_as_random(
+    elanite: Run, campaign: Path, faster: Path, tmp_path: Path
+) -> None:
     old = Store(tmp_path / "old" / "store")
     store = Store(faster / "store")
     for identity in store.identities():

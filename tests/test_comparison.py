@@ -1,4 +1,6 @@
-"""Several machines side by side: the plan, the lines and their ratios, the figures, the command line."""
+"""Several machines side by side: the plan, the lines and their ratios, the figures, the command
+line.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,14 @@ def rows_of(series: str, metric: str, unit: str, **parameters: object) -> list[R
     found: list[Row] = []
     for factor, machine in zip((1, 3), MACHINES, strict=True):
         for batch, value in enumerate((100.0, 102.0)):
-            row = {"on": machine, "job": None, "metric": metric, "unit": unit, "batch": batch, "value": factor * value}
+            row = {
+                "on": machine,
+                "job": None,
+                "metric": metric,
+                "unit": unit,
+                "batch": batch,
+                "value": factor * value,
+            }
             found.append(common | row)
     return found
 
@@ -43,10 +52,14 @@ def synthetic() -> pl.DataFrame:
     for nodes in (64, 1024):
         rows += rows_of("uniform", "accepted", "MB/s", pattern="uniform", nodes=nodes, **OFFERED)
         for pattern in ("neighbor", "shuffle"):
-            rows += rows_of("permutations", "accepted", "MB/s", pattern=pattern, nodes=nodes, **OFFERED)
+            rows += rows_of(
+                "permutations", "accepted", "MB/s", pattern=pattern, nodes=nodes, **OFFERED
+            )
         for operation in ("hgsync", "gsync"):
             rows += rows_of("barrier", "latency", "us", operation=operation, nodes=nodes)
-        rows += rows_of("broadcast", "bandwidth", "MB/s", operation="hbcast", nodes=nodes, message="256 KB")
+        rows += rows_of(
+            "broadcast", "bandwidth", "MB/s", operation="hbcast", nodes=nodes, message="256 KB"
+        )
     return frame(rows)
 
 
@@ -56,16 +69,24 @@ def test_points_of_several_machines_are_those_of_each_alone() -> None:
     assert {point.parameters["on"] for point in both.points} == set(MACHINES)
     assert all(point.parameters["on"] == point.machine for point in both.points)
     alone = [plan(sources.read("experiment", str(TWO)), [machine]) for machine in both.machines]
-    assert [point.id for point in both.points] == [point.id for each in alone for point in each.points]
+    assert [point.id for point in both.points] == [
+        point.id for each in alone for point in each.points
+    ]
     assert all("on" not in point.parameters for each in alone for point in each.points)
     assert len({point.id for point in both.points}) == len(both.points)
 
 
 def test_points_equal_to_those_of_other_experiments_are_the_same_points() -> None:
     chosen = [sources.read("machine", name) for name in MACHINES]
-    tree = ["topology.nodes=64", "topology.down=[4, 4, 4]", "topology.up=[4, 4]"]  # that of the first as it is
+    tree = [
+        "topology.nodes=64",
+        "topology.down=[4, 4, 4]",
+        "topology.up=[4, 4]",
+    ]  # that of the first as it is
     small, both = (plan(sources.read("experiment", SMALL), *more) for more in ([], [chosen, tree]))
-    assert [point.id for point in small.points] == [point.id for point in both.points if point.machine == MACHINES[0]]
+    assert [point.id for point in small.points] == [
+        point.id for point in both.points if point.machine == MACHINES[0]
+    ]
 
 
 def test_what_one_of_the_machines_does_not_admit_names_it() -> None:
@@ -80,8 +101,13 @@ def test_what_one_of_the_machines_does_not_admit_names_it() -> None:
 
 
 def test_the_command_of_several_machines_names_them_all() -> None:
-    given = plan(sources.read("experiment", COMPARISON), [sources.read("machine", name) for name in MACHINES[::-1]])
-    assert given.command() == f"elanite run {COMPARISON} --machine opteron-qsnet2 --machine es40-qsnet"
+    given = plan(
+        sources.read("experiment", COMPARISON),
+        [sources.read("machine", name) for name in MACHINES[::-1]],
+    )
+    assert (
+        given.command() == f"elanite run {COMPARISON} --machine opteron-qsnet2 --machine es40-qsnet"
+    )
     assert plan(sources.read("experiment", COMPARISON)).command() == f"elanite run {COMPARISON}"
 
 
@@ -106,7 +132,11 @@ def test_ratios_are_to_the_first_machine_batch_with_batch() -> None:
         ("hgsync", 64), ("gsync", 64), ("hgsync", 1024), ("gsync", 1024),
     ]  # fmt: skip
     for line in lines:
-        assert (line.quantity, line.first, list(line.figures)) == ("latency, us", "es40-qsnet", list(MACHINES))
+        assert (line.quantity, line.first, list(line.figures)) == (
+            "latency, us",
+            "es40-qsnet",
+            list(MACHINES),
+        )
         assert line.figures["es40-qsnet"].mean == 101.0
         assert line.figures["opteron-qsnet2"].mean == 303.0
         # Every batch of the second is three times that of the first: variations occur in both.
@@ -119,7 +149,9 @@ def test_a_line_has_no_ratio_where_there_is_nothing_to_compare_with() -> None:
     rows = synthetic().filter(pl.col("series") == "uniform")
     alone = rows.filter(pl.col("on") == "opteron-qsnet2")
     assert all(not line.ratios for line in machine_lines(alone))
-    nothing = rows.with_columns(value=pl.when(pl.col("on") == "es40-qsnet").then(0.0).otherwise(pl.col("value")))
+    nothing = rows.with_columns(
+        value=pl.when(pl.col("on") == "es40-qsnet").then(0.0).otherwise(pl.col("value"))
+    )
     assert all(not line.ratios and len(line.figures) == 2 for line in machine_lines(nothing))
 
 
@@ -133,7 +165,9 @@ def test_figures_of_the_comparison() -> None:
     words = [word["text"] for word in data(found["table"], "text")]
     assert words.count("3") == 12  # a ratio for each configuration
     assert words.count("101") == 12  # two values have no interval
-    assert {"QsNET", "QsNetII", "QsNetII / QsNET", "shuffle", "hardware (hbcast)", "1,024"} <= set(words)
+    assert {"QsNET", "QsNetII", "QsNetII / QsNET", "shuffle", "hardware (hbcast)", "1,024"} <= set(
+        words
+    )
     bars = data(found["patterns"], "pattern")
     assert len({(row["pattern"], row["curve"]) for row in bars}) == 12
     assert {row["curve"] for row in bars} >= {"QsNET, 64 nodes", "QsNetII, 1,024 nodes"}
@@ -162,8 +196,14 @@ def test_a_machine_alone_has_no_table() -> None:
             ["run", "two-machines.toml", "--machine", "opteron-qsnet2", "--machine", "es40-qsnet"],
             id="machines of the command line",
         ),
-        pytest.param(["run", "small.toml", "--machine", "es40-qsnet", "--machine", "es41"], id="second unknown"),
-        pytest.param(["run", "small.toml", "--machine", "es40-qsnet", "--machine", "es40-qsnet"], id="one twice"),
+        pytest.param(
+            ["run", "small.toml", "--machine", "es40-qsnet", "--machine", "es41"],
+            id="second unknown",
+        ),
+        pytest.param(
+            ["run", "small.toml", "--machine", "es40-qsnet", "--machine", "es40-qsnet"],
+            id="one twice",
+        ),
         pytest.param(["show", "two-machines.toml"], id="show"),
         pytest.param(["check", "two-machines.toml"], id="check"),
     ],

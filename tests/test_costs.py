@@ -29,7 +29,9 @@ def test_what_costs_too_much_is_refused_before_anything_is_simulated(tmp_path: P
     assert campaigns.run([small()], store, max_cost=0).exit_code == 0  # nothing is left to pay for
 
 
-def test_estimates_come_from_the_point_the_series_the_experiment_or_the_kind(campaign: Path) -> None:
+def test_estimates_come_from_the_point_the_series_the_experiment_or_the_kind(
+    campaign: Path,
+) -> None:
     store = Store(campaign / "store")
     model = CostModel.learn(store)
     for point in small().points:
@@ -37,31 +39,47 @@ def test_estimates_come_from_the_point_the_series_the_experiment_or_the_kind(cam
         assert manifest is not None
         assert model.seconds(point) == manifest.cpu_seconds
     # Other points in the series: in proportion to the simulated time.
-    loads = [point for point in plan(sources.read("experiment", SMALL), seed=7).points if point.series == "load"]
+    loads = [
+        point
+        for point in plan(sources.read("experiment", SMALL), seed=7).points
+        if point.series == "load"
+    ]
     known = [point for point in small().points if point.series == "load"]
     mean = model.total(known) / len(known)
     assert {round(model.seconds(point) / mean, 6) for point in loads} == {1.0}
     longer = plan(sources.read("experiment", SMALL), overrides=["run.window=220 us"], seed=7)
-    (ratio,) = {round(model.seconds(point) / mean, 6) for point in longer.points if point.series == "load"}
+    (ratio,) = {
+        round(model.seconds(point) / mean, 6) for point in longer.points if point.series == "load"
+    }
     assert ratio == pytest.approx((220 + 20) / (100 + 20))
     # A point without simulated relatives has its kind's mean.
-    assert CostModel.shipped().seconds(known[0]) == pytest.approx(CostModel.shipped().means["jobs"].seconds * 0.12 * 16)
+    assert CostModel.shipped().seconds(known[0]) == pytest.approx(
+        CostModel.shipped().means["jobs"].seconds * 0.12 * 16
+    )
 
 
 def test_estimates_follow_windows_repeats_and_doublings() -> None:
     model = CostModel.shipped()
 
     def total(name: str, series: str, *overrides: str) -> float:
-        return model.total(plan(sources.read("experiment", name), overrides=overrides).series(series))
+        return model.total(
+            plan(sources.read("experiment", name), overrides=overrides).series(series)
+        )
 
     barriers = model.means["collectives/barrier software-loaded"]
-    fewer = total("collectives/barrier", "software-loaded", "series.software-loaded.collective.repeats=60")
+    fewer = total(
+        "collectives/barrier", "software-loaded", "series.software-loaded.collective.repeats=60"
+    )
     whole = total("collectives/barrier", "software-loaded")
-    assert fewer / whole == pytest.approx((5 + 60 * barriers.stretch) / (5 + 300 * barriers.stretch))
+    assert fewer / whole == pytest.approx(
+        (5 + 60 * barriers.stretch) / (5 + 300 * barriers.stretch)
+    )
     loads = model.means["qsnet/permutations saturation"]
     assert loads.stretch > 1
     fixed = total("qsnet/permutations", "saturation", "series.saturation.run.precision=0")
-    assert fixed / total("qsnet/permutations", "saturation") == pytest.approx((5 + 7.5) / (5 + 7.5 * loads.stretch))
+    assert fixed / total("qsnet/permutations", "saturation") == pytest.approx(
+        (5 + 7.5) / (5 + 7.5 * loads.stretch)
+    )
 
 
 def test_estimates_of_traces_are_in_proportion_to_the_bytes_of_their_messages() -> None:
@@ -73,14 +91,18 @@ def test_estimates_of_traces_are_in_proportion_to_the_bytes_of_their_messages() 
 
     ring = total("today/slingshot", "allreduce", 'message="1 MB"')
     assert total("today/slingshot", "allreduce", 'message="256 MB"') / ring == pytest.approx(256)
-    assert total("today/slingshot", "allreduce", 'message="1 MB"', "nodes=32") / ring == pytest.approx(2)
+    assert total(
+        "today/slingshot", "allreduce", 'message="1 MB"', "nodes=32"
+    ) / ring == pytest.approx(2)
     every = total("today/rails", "exchange-all", "nodes=64")
     assert total("today/rails", "exchange-all", "nodes=128") / every == pytest.approx(4)
 
 
 def check_batches(points: list[Point], cost: dict[str, float], count: int) -> list[list[Point]]:
     found = batches(points, cost, count)
-    assert sorted(point.id for batch in found for point in batch) == sorted(point.id for point in points)
+    assert sorted(point.id for batch in found for point in batch) == sorted(
+        point.id for point in points
+    )
     for batch in found:
         assert len(batch) == 1 or sum(cost[point.id] for point in batch) <= SECONDS * (1 + 1e-9)
         assert 1 <= len(batch) <= MOST
@@ -95,6 +117,8 @@ def test_batches_hold_every_point_once_and_half_a_minute_at_most() -> None:
     assert cost[found[0][0].id] == max(cost.values())
     least = sum(min(seconds, SECONDS) for seconds in cost.values()) / SECONDS
     assert least <= len(found) < 1.5 * least
-    assert 32 <= len(check_batches(points, dict.fromkeys(cost, 1e-6), 8)) <= 34  # four for every worker
+    assert (
+        32 <= len(check_batches(points, dict.fromkeys(cost, 1e-6), 8)) <= 34
+    )  # four for every worker
     assert len(check_batches(points[:3], cost, 8)) == 3
     assert check_batches([], {}, 8) == []

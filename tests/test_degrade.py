@@ -1,4 +1,6 @@
-"""Figures for experiments with faults: the closed form beside the simulation, and other synthetic results."""
+"""Figures for experiments with faults: the closed form beside the simulation, and other synthetic
+results.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,11 @@ FAULTS = [name for name in sources.shipped("experiment") if name.startswith("fau
 def goodput(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
     """The closed form as shipped, and a shorter stream than is shipped."""
     out: Path = tmp_path_factory.mktemp("goodput")
-    changes = ["series.published.run.window=5 ms", "series.short.run.window=100 ms", "series.published.run.seeds=1"]
+    changes = [
+        "series.published.run.window=5 ms",
+        "series.short.run.window=100 ms",
+        "series.published.run.seeds=1",
+    ]
     return el.run(el.Experiment.load("faults/goodput", changes), out=out).frame()
 
 
@@ -45,7 +51,9 @@ def test_the_stream_has_the_goodput_of_the_closed_form(goodput: pl.DataFrame) ->
     for rate, values in stream.items():
         (expected,) = form[rate]
         mean = sum(values) / len(values)
-        error = (sum((value - mean) ** 2 for value in values) / (len(values) * (len(values) - 1))) ** 0.5
+        error = (
+            sum((value - mean) ** 2 for value in values) / (len(values) * (len(values) - 1))
+        ) ** 0.5
         assert error < 0.03 * mean
         assert abs(mean - expected) < 4 * max(error, 1e-4 * mean), rate
     assert form[1e-4][0] < 0.2 * form[1e-9][0]
@@ -68,14 +76,23 @@ def test_the_closed_form_is_dashed_over_decades(goodput: pl.DataFrame) -> None:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_every_figure_has_rows_to_draw(name: str) -> None:
-    """Synthetic results for all points in all series: each figure is drawn, and names all its curves."""
+    """Synthetic results for all points in all series: each figure is drawn, and names all its
+    curves.
+    """
     planned = plan(sources.read("experiment", name))
     rows: list[Row] = []
     for point, batch in itertools.product(planned.points, (0, 1)):
-        common: Row = {"id": point.id, "experiment": name, "series": point.series, "seed": point.seed, "batch": batch}
+        common: Row = {
+            "id": point.id,
+            "experiment": name,
+            "series": point.series,
+            "seed": point.seed,
+            "batch": batch,
+        }
         metrics = ("accepted", "latency", "bandwidth", "latency_mean", "accepted_part")
         rows += [
-            common | point.parameters | {"metric": metric, "unit": "x", "value": 1.0 + batch} for metric in metrics
+            common | point.parameters | {"metric": metric, "unit": "x", "value": 1.0 + batch}
+            for metric in metrics
         ]
     drawn = figures_of(name, frame(rows))
     wanted = {figure["name"].split("{")[0] for figure in planned.figures}

@@ -1,7 +1,7 @@
 """Machines that are asked for by nodes, links and oversubscription: `elanite new machine --link`.
 
-The oracle is the simulator: heavy uniform traffic from all nodes to all crosses every cable, and the cables that
-carried packets are counted and cut.
+The oracle is the simulator: heavy uniform traffic from all nodes to all crosses every cable, and
+the cables that carried packets are counted and cut.
 """
 
 from __future__ import annotations
@@ -36,21 +36,36 @@ def written(wanted: MachineRequest, name: str = "made") -> str:
 
 
 def values(text: str) -> dict[str, object]:
-    return {one["key"]: one["value"] for one in json.loads(_core.load_machine(text, "file", []))["parameters"]}
+    return {
+        one["key"]: one["value"]
+        for one in json.loads(_core.load_machine(text, "file", []))["parameters"]
+    }
 
 
 def crossed(text: str, nodes: int, folder: Path) -> Cables:
-    """The cables that carried packets, in the direction away from the nodes or, between equals, in both."""
+    """The cables that carried packets, in the direction away from the nodes or, between equals, in
+    both.
+    """
     (folder / "made.toml").write_text(text)
-    experiment = el.jobs("uniform", nodes=nodes, message="4 KB", load="40 GB/s", processes=16, memory="elan").measured(
-        "60 us", warm_up="20 us"
-    )
+    experiment = el.jobs(
+        "uniform", nodes=nodes, message="4 KB", load="40 GB/s", processes=16, memory="elan"
+    ).measured("60 us", warm_up="20 us")
     result = experiment.on(folder / "made.toml").run(out=folder / "out")
-    return Counter((row["from"], row["to"]) for row in result.table("links").iter_rows(named=True) if row["packets"])
+    return Counter(
+        (row["from"], row["to"])
+        for row in result.table("links").iter_rows(named=True)
+        if row["packets"]
+    )
 
 
 def switches(cables: Cables) -> Cables:
-    return Counter({ends: many for ends, many in cables.items() if all(end.startswith("switch") for end in ends)})
+    return Counter(
+        {
+            ends: many
+            for ends, many in cables.items()
+            if all(end.startswith("switch") for end in ends)
+        }
+    )
 
 
 def ratio(cables: Cables) -> set[float]:
@@ -77,7 +92,9 @@ def bisection(cables: Cables, nodes: int) -> float:
 
 
 @pytest.mark.parametrize(("text", "ports", "up"), [("1:1", 12, 6), ("2:1", 12, 4), ("3:2", 10, 4)])
-def test_cables_have_the_oversubscription_and_the_bisection(text: str, ports: int, up: int, tmp_path: Path) -> None:
+def test_cables_have_the_oversubscription_and_the_bisection(
+    text: str, ports: int, up: int, tmp_path: Path
+) -> None:
     down = int(text[0]) * up // int(text[-1])
     nodes = 4 * down  # half of the nodes are at whole leaves
     wanted = MachineRequest(nodes, find("NDR"), "fat-tree", Ratio.of(text), ports)
@@ -124,7 +141,9 @@ def test_every_number_of_nodes_has_a_network(kind: str) -> None:
 
 
 def test_trees_are_the_smallest() -> None:
-    """No two-level tree with equal leaves and spines has fewer switches: all such trees are tried."""
+    """No two-level tree with equal leaves and spines has fewer switches: all such trees are
+    tried.
+    """
     for nodes in (13, 24, 50, 71, 72):
         ports = 12
         shape = shapes.fat_tree(nodes, ports, Ratio(2, 1))
@@ -172,13 +191,18 @@ def test_a_network_of_three_levels() -> None:
         (["--link", "NDR", "--nodes", "8", "--oversubscription", "1:2"], "2:1"),
         (["--link", "NDR", "--nodes", "8", "--oversubscription", "1.5:1"], "3:2"),
         (["--link", "NDR", "--nodes", "200000"], "--ports"),
-        (["--link", "NDR", "--nodes", "80", "--topology", "torus", "--oversubscription", "2:1"], "fat-tree"),
+        (
+            ["--link", "NDR", "--nodes", "80", "--topology", "torus", "--oversubscription", "2:1"],
+            "fat-tree",
+        ),
         (["--link", "NDR", "--nodes", "80", "--ports", "4", "--topology", "torus"], "--ports 7"),
         (["--link", "NDR", "--nodes", "8", "--from", "es40-qsnet"], "infiniband-ndr"),
         ([], "elanite new machine NAME"),
     ],
 )
-def test_mistakes_have_remedies(words: list[str], message: str, elanite: Run, tmp_path: Path) -> None:
+def test_mistakes_have_remedies(
+    words: list[str], message: str, elanite: Run, tmp_path: Path
+) -> None:
     ended = elanite("new", "machine", *words)
     assert ended.code == 2
     assert message in ended.err
@@ -186,12 +210,16 @@ def test_mistakes_have_remedies(words: list[str], message: str, elanite: Run, tm
 
 
 def test_the_command_writes_what_it_says(elanite: Run, tmp_path: Path) -> None:
-    ended = elanite("new", "machine", "--nodes", "199", "--oversubscription", "2:1", "--link", "ndr")
+    ended = elanite(
+        "new", "machine", "--nodes", "199", "--oversubscription", "2:1", "--link", "ndr"
+    )
     assert ended.code == 0, ended
     assert ended.out == "ndr-199.toml\n"
     assert "199 nodes do not fill it" in ended.err
     text = (tmp_path / "ndr-199.toml").read_text(encoding="utf-8")
-    notes = [line.removeprefix("note: ") for line in ended.err.splitlines() if line.startswith("note: ")]
+    notes = [
+        line.removeprefix("note: ") for line in ended.err.splitlines() if line.startswith("note: ")
+    ]
     assert len(notes) > 5
     assert all(f"# - {note}\n" in text for note in notes)
     assert elanite("check", "ndr-199.toml").code == 0

@@ -1,4 +1,6 @@
-"""Imported networks in which nodes are joined to nodes: delays, rates and ways without a switch between."""
+"""Imported networks in which nodes are joined to nodes: delays, rates and ways without a switch
+between.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +21,25 @@ if TYPE_CHECKING:
 def ping(ranks: int, one: int, other: int) -> str:
     """A trace in which a rank sends eight bytes to another one."""
     blocks = {one: f"a: send 8b to {other}", other: f"a: recv 8b from {one}"}
-    return f"num_ranks {ranks}\n" + "".join(f"rank {each} {{\n{blocks.get(each, '')}\n}}\n" for each in range(ranks))
+    return f"num_ranks {ranks}\n" + "".join(
+        f"rank {each} {{\n{blocks.get(each, '')}\n}}\n" for each in range(ranks)
+    )
 
 
 def machine(folder: Path, text: str) -> el.Machine:
     """A network's machine, as `elanite import` writes it."""
     (folder / "net.any").write_text(text)
-    made = imported.machine(formats.read(folder / "net.any")[1], "net.any", "net", sources.read("machine", BASE.name))
+    made = imported.machine(
+        formats.read(folder / "net.any")[1], "net.any", "net", sources.read("machine", BASE.name)
+    )
     for ending, content in made.texts.items():
         (folder / f"net{ending}").write_text(content)
     return el.Machine.load(folder / "net.toml")
 
 
 @pytest.mark.parametrize(
-    ("hosts", "cables"), [("3 0 3\n\n0 1 {0}\n1 2 {0}\n2 0 {0}\n", 1), ("3 1 2\n2\n0 2 {0}\n1 2 {0}\n", 2)]
+    ("hosts", "cables"),
+    [("3 0 3\n\n0 1 {0}\n1 2 {0}\n2 0 {0}\n", 1), ("3 1 2\n2\n0 2 {0}\n1 2 {0}\n", 2)],
 )
 def test_a_way_has_the_delay_of_its_cables(tmp_path: Path, hosts: str, cables: int) -> None:
     """One more microsecond for each cable: the link from an adapter to its own switch is none."""
@@ -45,11 +52,18 @@ def test_a_way_has_the_delay_of_its_cables(tmp_path: Path, hosts: str, cables: i
 
 
 def test_a_node_feeds_all_of_its_cables(tmp_path: Path) -> None:
-    """An all-to-all among four joined accelerators takes less than half of the time that one cable's rate allows."""
-    mesh = "".join(f"g{one} g{other} rate=5GB/s\n" for one, other in itertools.combinations(range(4), 2))
+    """An all-to-all among four joined accelerators takes less than half of the time that one
+    cable's rate allows.
+    """
+    mesh = "".join(
+        f"g{one} g{other} rate=5GB/s\n" for one, other in itertools.combinations(range(4), 2)
+    )
     own = machine(tmp_path, "".join(f"node g{number}\n" for number in range(4)) + mesh)
     assert link((tmp_path / "net.toml").read_text())["rate"] == ["120 Gb/s", "40 Gb/s"]
-    assert "# - nodes that forward feed their cables at 120 Gb/s together" in (tmp_path / "net.toml").read_text()
+    assert (
+        "# - nodes that forward feed their cables at 120 Gb/s together"
+        in (tmp_path / "net.toml").read_text()
+    )
     blocks = ["num_ranks 4"]
     for rank in range(4):
         others = [other for other in range(4) if other != rank]
@@ -63,7 +77,9 @@ def test_a_node_feeds_all_of_its_cables(tmp_path: Path) -> None:
 
 
 def test_a_ring_of_nodes_has_shortest_ways(tmp_path: Path) -> None:
-    """Eight nodes without a switch, as ASTRA-sim has them: a message goes to the other side in four links."""
+    """Eight nodes without a switch, as ASTRA-sim has them: a message goes to the other side in four
+    links.
+    """
     ring = "".join(f"{one} {(one + 1) % 8} 100Gbps 1us 0\n" for one in range(8))
     own = machine(tmp_path, f"8 0 8\n\n{ring}")
     assert 'routing = { value = "minimal"' in (tmp_path / "net.toml").read_text()
@@ -73,7 +89,9 @@ def test_a_ring_of_nodes_has_shortest_ways(tmp_path: Path) -> None:
         done = el.replay(tmp_path / "ping.goal", machine=own)
         times.setdefault(min(other - one, 8 - other + one), []).append(done.summary["time_us"])
     for cables in range(1, 5):
-        assert times[cables] == pytest.approx([times[1][0] + cables - 1] * len(times[cables]), abs=0.05)
+        assert times[cables] == pytest.approx(
+            [times[1][0] + cables - 1] * len(times[cables]), abs=0.05
+        )
 
 
 def test_hosts_beside_nodes_that_forward_state_their_rates_and_delays(tmp_path: Path) -> None:
@@ -87,4 +105,6 @@ def test_hosts_beside_nodes_that_forward_state_their_rates_and_delays(tmp_path: 
     *between, d, e = lines(files[".graph.txt"])
     assert between == ["a b", "b c", "b s"]
     assert d == f"d s rate=100Gb/s delay={hop:g}ns"
-    assert float(e.removeprefix("e s rate=50Gb/s delay=").removesuffix("ns")) == pytest.approx(2000, abs=cycle)
+    assert float(e.removeprefix("e s rate=50Gb/s delay=").removesuffix("ns")) == pytest.approx(
+        2000, abs=cycle
+    )

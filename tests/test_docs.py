@@ -1,4 +1,6 @@
-"""The repository's pages: links lead to files, and the validation page explains how claims are tested and missed."""
+"""The repository's pages: links lead to files, and the validation page explains how claims are
+tested and missed.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="not a chec
 def links(page: Path) -> list[str]:
     """A page's links and pictures, except those on the network or in the page itself."""
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    found = re.findall(r"\]\(\s*<?([^)>\s]+)|^\[[^\]]+\]:\s*(\S+)|(?:src|href)=\"([^\"]+)\"", text, re.MULTILINE)
+    found = re.findall(
+        r"\]\(\s*<?([^)>\s]+)|^\[[^\]]+\]:\s*(\S+)|(?:src|href)=\"([^\"]+)\"", text, re.MULTILINE
+    )
     targets = ["".join(match) for match in found]
     return [target for target in targets if not re.match(r"#|[a-z][a-z+.-]*:", target)]
 
@@ -44,7 +48,11 @@ def test_relative_links_lead_to_files() -> None:
 def test_the_citation_has_the_papers_and_the_version() -> None:
     yaml = pytest.importorskip("yaml")
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    table = (ROOT / "docs" / "references.md").read_text(encoding="utf-8").split("## Other publications")[0]
+    table = (
+        (ROOT / "docs" / "references.md")
+        .read_text(encoding="utf-8")
+        .split("## Other publications")[0]
+    )
     papers = {entry["doi"]: entry for entry in citation["references"]}
     assert list(papers) == re.findall(r"doi\.org/([^)\s]+)", table)
     for doi, entry in papers.items():
@@ -56,7 +64,9 @@ def test_the_citation_has_the_papers_and_the_version() -> None:
 
 
 def test_the_changelog_has_the_version() -> None:
-    first = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    first = re.search(
+        r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert first
     assert first[1] == el.__version__
 
@@ -74,16 +84,22 @@ def test_the_example_of_an_experiment_file_is_right(tmp_path: Path) -> None:
 def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    blocks = re.findall(
+        r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
+    )
     assert len(blocks) >= 2
     for block in blocks:
         exec(block, names)  # noqa: S102 - a page of ours
 
 
 def test_the_readme_has_the_sentence_of_the_scoreboard() -> None:
-    found = re.search(r"^\*\*(\d+ of .*)\*\*", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    found = re.search(
+        r"^\*\*(\d+ of .*)\*\*", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert found
-    assert f": {found[1]}; " in (ROOT / "docs" / "validation.md").read_text(encoding="utf-8"), "make docs"
+    assert f": {found[1]}; " in (ROOT / "docs" / "validation.md").read_text(encoding="utf-8"), (
+        "make docs"
+    )
 
 
 def test_validation_page_says_how_claims_are_tested_and_why_they_are_missed() -> None:
@@ -105,11 +121,29 @@ def test_validation_page_says_how_claims_are_tested_and_why_they_are_missed() ->
     assert absent == [], "make docs"
 
 
-def test_the_speed_page_is_filled_from_a_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = {"level": "fabric", "pattern": "uniform", "load": None, "set": [], "events_per_packet": 11.94}
-    usual |= {"set_up_seconds": 0.25, "peak_memory_bytes": 452_100_000, "packets_per_cpu_second": 1.31e6}
-    cases = [{"nodes": 65_536}, {"level": "machine", "nodes": 64, "load": 0.3, "set": ["series.load.message=256 KB"]}]
-    cases += [{"nodes": nodes, "load": load} for nodes, load in [(64, 0.1), (64, 0.3), (64, 0.5), (1024, 0.3)]]
+def test_the_speed_page_is_filled_from_a_benchmark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = {
+        "level": "fabric",
+        "pattern": "uniform",
+        "load": None,
+        "set": [],
+        "events_per_packet": 11.94,
+    }
+    usual |= {
+        "set_up_seconds": 0.25,
+        "peak_memory_bytes": 452_100_000,
+        "packets_per_cpu_second": 1.31e6,
+    }
+    cases = [
+        {"nodes": 65_536},
+        {"level": "machine", "nodes": 64, "load": 0.3, "set": ["series.load.message=256 KB"]},
+    ]
+    cases += [
+        {"nodes": nodes, "load": load}
+        for nodes, load in [(64, 0.1), (64, 0.3), (64, 0.5), (1024, 0.3)]
+    ]
     bench = tmp_path / "bench.json"
     pages = [tmp_path / page.name for page in (ROOT / "docs").glob("speed*.md")]
     for page in pages:
@@ -127,8 +161,13 @@ def test_the_speed_page_is_filled_from_a_benchmark(tmp_path: Path, monkeypatch: 
     assert "Measured with one core of: A fast one." in text
     assert "| fabric | 65,536 | uniform | saturated |  | 1.3 million | 11.9 | 0.25 | 452 |" in text
     assert len(re.findall(r"^\| fabric |^\| machine ", text, re.MULTILINE)) == len(cases)
-    assert "| 64 nodes, 0.1 | 64 nodes, 0.3 | 64 nodes, 0.5 | 1,024 nodes, 0.3 | 64 nodes, messages of 256 KB |" in text
-    assert re.search(r"^\| BookSim2 .* \| 1,100 \| 1,000 \| 1,100 \| 10,000 \|  \|$", text, re.MULTILINE)
+    assert (
+        "| 64 nodes, 0.1 | 64 nodes, 0.3 | 64 nodes, 0.5 | 1,024 nodes, 0.3 | 64 nodes, messages of"
+        " 256 KB |" in text
+    )
+    assert re.search(
+        r"^\| BookSim2 .* \| 1,100 \| 1,000 \| 1,100 \| 10,000 \|  \|$", text, re.MULTILINE
+    )
     assert re.search(r"^\| SimGrid .* \|  \|  \|  \|  \| 0\.43 \|$", text, re.MULTILINE)
     assert "To be measured" not in text
 

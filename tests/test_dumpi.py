@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 WORLD = "MPI_Comm comm=2 (MPI_COMM_WORLD)"
 INT = "MPI_Datatype datatype=9 (MPI_INT)"
 Call = tuple[str, ...]
-TWO = ("int sendcount=25", "MPI_Datatype sendtype=9 (MPI_INT)", "int recvcount=25", "MPI_Datatype recvtype=9 (MPI_INT)")
+TWO = (
+    "int sendcount=25",
+    "MPI_Datatype sendtype=9 (MPI_INT)",
+    "int recvcount=25",
+    "MPI_Datatype recvtype=9 (MPI_INT)",
+)
 
 
 def recorded(path: Path, calls: list[Call], thread: int = 0) -> None:
@@ -27,7 +32,9 @@ def recorded(path: Path, calls: list[Call], thread: int = 0) -> None:
         for word, ns in (("entering", 2000), ("returning", 1000)):
             at += ns
             stamp = f"{at // 10**9}.{at % 10**9:09d}"
-            lines.append(f"MPI_{name} {word} at walltime {stamp}, cputime 0.5 seconds in thread {thread}.")
+            lines.append(
+                f"MPI_{name} {word} at walltime {stamp}, cputime 0.5 seconds in thread {thread}."
+            )
             lines += arguments if word == "entering" else []
     path.write_text("\n".join([*lines, "MPI_Send called 0 times and ignored 0 times"]) + "\n")
 
@@ -43,8 +50,18 @@ def send(to: int, count: int = 10, kind: str = INT, tag: int = 3, comm: str = WO
     return "Send", f"int count={count}", kind, f"int dest={to}", f"int tag={tag}", comm
 
 
-def recv(source: str, tag: str = "3", status: str = "<IGNORED>", comm: str = WORLD, kind: str = INT) -> Call:
-    return "Recv", "int count=10", kind, f"int source={source}", f"int tag={tag}", comm, f"MPI_Status status={status}"
+def recv(
+    source: str, tag: str = "3", status: str = "<IGNORED>", comm: str = WORLD, kind: str = INT
+) -> Call:
+    return (
+        "Recv",
+        "int count=10",
+        kind,
+        f"int source={source}",
+        f"int tag={tag}",
+        comm,
+        f"MPI_Status status={status}",
+    )
 
 
 def coll(name: str, *arguments: str, comm: str = WORLD) -> Call:
@@ -52,7 +69,9 @@ def coll(name: str, *arguments: str, comm: str = WORLD) -> Call:
 
 
 def test_a_ring_of_sends_that_do_not_block(tmp_path: Path) -> None:
-    """Each call follows the one before after 2 µs; the wait for the send comes after the receive."""
+    """Each call follows the one before after 2 µs; the wait for the send comes after the
+    receive.
+    """
     ranks: list[list[Call]] = [
         [
             ("Isend", *send((rank + 1) % 3)[1:], "MPI_Request request=[7]"),
@@ -98,10 +117,15 @@ def test_wild_cards_take_the_message_of_their_status(tmp_path: Path) -> None:
         recv("-1 (MPI_ANY_SOURCE)", "9"),
         recv("-2", "9"),
     ]
-    path = imported(tmp_path, [first, [send(0, tag=5), send(0, tag=6)], [send(0, tag=8), send(0, tag=9), send(-2)]])
+    path = imported(
+        tmp_path,
+        [first, [send(0, tag=5), send(0, tag=6)], [send(0, tag=8), send(0, tag=9), send(-2)]],
+    )
     text = path.read_text()
     found = [line.split(": ")[1] for line in text.splitlines() if "recv" in line and ":" in line]
-    tags = {name: text.split(f"send 40b to 0 tag {name}")[0].count("send 40b to 0") for name in range(4)}
+    tags = {
+        name: text.split(f"send 40b to 0 tag {name}")[0].count("send 40b to 0") for name in range(4)
+    }
     assert found == [
         "recv 40b from 2 tag 0",
         "recv 40b from 1 tag 1",
@@ -133,11 +157,27 @@ def test_wild_cards_take_the_message_of_their_status(tmp_path: Path) -> None:
         (coll("Scatter", *TWO, "int root=3"), 3, 300),
         (coll("Allgather", *TWO), 12, 12 * 100),
         (coll("Alltoall", *TWO), 12, 12 * 100),
-        (coll("Allgatherv", "int commsize=4", *TWO[:2], "int recvcounts[4]=[25, 25, 25, 25]", TWO[3]), 12, 12 * 100),
-        (coll("Reduce_scatter", "int commsize=4", "int recvcounts[4]=[1, 2, 3, 4]", INT), 12, 3 * 40),
+        (
+            coll(
+                "Allgatherv",
+                "int commsize=4",
+                *TWO[:2],
+                "int recvcounts[4]=[25, 25, 25, 25]",
+                TWO[3],
+            ),
+            12,
+            12 * 100,
+        ),
+        (
+            coll("Reduce_scatter", "int commsize=4", "int recvcounts[4]=[1, 2, 3, 4]", INT),
+            12,
+            3 * 40,
+        ),
     ],
 )
-def test_collective_operations_have_their_messages(tmp_path: Path, call: Call, messages: int, size: int) -> None:
+def test_collective_operations_have_their_messages(
+    tmp_path: Path, call: Call, messages: int, size: int
+) -> None:
     path = imported(tmp_path, [[call, call]] * 4)
     assert traffic(path) == (2 * messages, 2 * size)
     assert el.replay(path, network="ideal").summary["messages"] == 2 * messages
@@ -149,7 +189,13 @@ def test_an_all_to_all_has_the_sizes_of_each_pair(tmp_path: Path) -> None:
     def exchange(rank: int) -> Call:
         gives, takes = counts[rank], [row[rank] for row in counts]
         kinds = [f"MPI_Datatype {name}type=14 (MPI_DOUBLE)" for name in ("send", "recv")]
-        return coll("Alltoallv", f"int sendcounts[3]={gives}", kinds[0], f"int recvcounts[3]={takes}", kinds[1])
+        return coll(
+            "Alltoallv",
+            f"int sendcounts[3]={gives}",
+            kinds[0],
+            f"int recvcounts[3]={takes}",
+            kinds[1],
+        )
 
     path = imported(tmp_path, [[exchange(rank)] for rank in range(3)])
     assert traffic(path) == (6, 8 * sum(map(sum, counts)))
@@ -162,16 +208,37 @@ def test_parts_and_duplicates_of_communicators_and_types(tmp_path: Path) -> None
     def program(rank: int) -> list[Call]:
         key = -rank if rank % 2 else rank
         part, again = "MPI_Comm comm=6 (user-defined-comm)", "MPI_Comm comm=9 (user-defined-comm)"
-        split = ("Comm_split", "MPI_Comm oldcomm=2 (MPI_COMM_WORLD)", f"int color={rank % 2}", f"int key={key}")
-        dup = ("Comm_dup", "MPI_Comm oldcomm=6 (user-defined-comm)", "MPI_Comm newcomm=9 (user-defined-comm)")
+        split = (
+            "Comm_split",
+            "MPI_Comm oldcomm=2 (MPI_COMM_WORLD)",
+            f"int color={rank % 2}",
+            f"int key={key}",
+        )
+        dup = (
+            "Comm_dup",
+            "MPI_Comm oldcomm=6 (user-defined-comm)",
+            "MPI_Comm newcomm=9 (user-defined-comm)",
+        )
         long = "MPI_Datatype oldtype=11 (MPI_LONG)"
-        kind = ("Type_contiguous", "int count=6", long, "MPI_Datatype newtype=40 (user-defined-datatype)")
+        kind = (
+            "Type_contiguous",
+            "int count=6",
+            long,
+            "MPI_Datatype newtype=40 (user-defined-datatype)",
+        )
         at = 0 if (rank < 2) != (rank % 2 == 1) else 1
         other = send(1, 1, "MPI_Datatype datatype=40 (user-defined-datatype)", comm=again)
         last = other if at == 0 else recv("0", comm=again, kind=other[2])
         alone = coll("Barrier", comm="MPI_Comm comm=3 (MPI_COMM_SELF)")
         made = (*split, "MPI_Comm newcomm=6 (user-defined-comm)")
-        return [made, dup, kind, alone, coll("Bcast", "int count=1", INT, "int root=0", comm=part), last]
+        return [
+            made,
+            dup,
+            kind,
+            alone,
+            coll("Bcast", "int count=1", INT, "int root=0", comm=part),
+            last,
+        ]
 
     path = imported(tmp_path, [program(rank) for rank in range(4)])
     assert pairs(path) == {(0, 2), (3, 1)}
@@ -181,14 +248,29 @@ def test_parts_and_duplicates_of_communicators_and_types(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("calls", "wrong"),
     [
-        ([send(2)], "dumpi-0000.txt:6: MPI_Send: there is no rank 2 in its communicator, which has 2"),
-        ([send(1, comm="MPI_Comm comm=7 (user)")], "communicator 7 was made by a call that is not read"),
-        ([send(1, kind="MPI_Datatype datatype=44 (user)")], r"type 44 \(user\) has an unknown size"),
-        ([recv("1", "-1 (MPI_ANY_TAG)")], "it accepts any tag, and the trace lacks the status with the received tag"),
+        (
+            [send(2)],
+            "dumpi-0000.txt:6: MPI_Send: there is no rank 2 in its communicator, which has 2",
+        ),
+        (
+            [send(1, comm="MPI_Comm comm=7 (user)")],
+            "communicator 7 was made by a call that is not read",
+        ),
+        (
+            [send(1, kind="MPI_Datatype datatype=44 (user)")],
+            r"type 44 \(user\) has an unknown size",
+        ),
+        (
+            [recv("1", "-1 (MPI_ANY_TAG)")],
+            "it accepts any tag, and the trace lacks the status with the received tag",
+        ),
         ([("Irecv", *recv("1")[1:6], "MPI_Request request=[4]")], "MPI_Irecv: it never ends"),
         ([("Send_init", *send(1)[1:])], "MPI_Send_init: this call is not read"),
         ([("Put", "int origincount=1")], "MPI_Put: this call is not read"),
-        ([coll("Bcast", "int count=1", INT, "int root=0")], "has 1 of 2 ranks; name the files of all"),
+        (
+            [coll("Bcast", "int count=1", INT, "int root=0")],
+            "has 1 of 2 ranks; name the files of all",
+        ),
         ([("Send", "int count=1")], "MPI_Send: there is no argument `dest`"),
     ],
 )
@@ -204,16 +286,27 @@ def test_files_that_are_wrong(tmp_path: Path) -> None:
     whole = path.read_text()
     for text, wrong in (
         ("", "there is no MPI_Init; name the text that dumpi2ascii writes"),
-        (whole[: whole.index("MPI_Send returning")], r"0000\.txt:6: MPI_Send: the file ends within this call"),
-        (whole.replace("MPI_Send returning", "MPI_Recv returning"), "MPI_Recv is returning within another call"),
-        (whole.replace("thread 0.", "thread 1."), "MPI_Init is called in thread 1; calls of thread 0 alone"),
+        (
+            whole[: whole.index("MPI_Send returning")],
+            r"0000\.txt:6: MPI_Send: the file ends within this call",
+        ),
+        (
+            whole.replace("MPI_Send returning", "MPI_Recv returning"),
+            "MPI_Recv is returning within another call",
+        ),
+        (
+            whole.replace("thread 0.", "thread 1."),
+            "MPI_Init is called in thread 1; calls of thread 0 alone",
+        ),
         (whole.replace("walltime 5.000005", "walltime 4.000005"), "the clock goes back"),
     ):
         path.write_text(text)
         with pytest.raises(RunError, match=wrong):
             translate([path], out)
     path.write_bytes(b"\xff\xaa\xddDUMPI\x00")
-    with pytest.raises(UsageError, match="a binary trace of DUMPI; write its text with dumpi2ascii"):
+    with pytest.raises(
+        UsageError, match="a binary trace of DUMPI; write its text with dumpi2ascii"
+    ):
         translate([path], out)
     path.write_text("num_ranks 1\nrank 0 {\n}\n")
     with pytest.raises(UsageError, match="a trace in GOAL already; use elanite replay"):

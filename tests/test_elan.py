@@ -76,7 +76,11 @@ def test_programs_have_right_answers(programs: Path, tmp_path: Path, name: str, 
     [
         ("ring", "-n 4", "a kilobyte has gone to the right, 4 times\n"),
         ("farm", "-n 8 --ranks-per-node 4", "work of 7 processes is done\n"),
-        ("together", "-n 64", "barriers of 64 processes take 6.00 us by hardware and 14.76 us by software\n"),
+        (
+            "together",
+            "-n 64",
+            "barriers of 64 processes take 6.00 us by hardware and 14.76 us by software\n",
+        ),
     ],
 )
 def test_examples(programs: Path, tmp_path: Path, name: str, how: str, said: str) -> None:
@@ -92,7 +96,18 @@ def test_each_header_stands_alone(language: str) -> None:
         if name.parts[0] not in ("elan", "elan3", "qsnet"):
             continue
         source = f"#include <{name}>\n#include <{name}>\nint main(void) {{ return 0; }}\n"
-        words = ["cc", "-x", kind, standard, "-Wall", "-Wextra", "-Werror", f"-I{HEADERS}", "-fsyntax-only", "-"]
+        words = [
+            "cc",
+            "-x",
+            kind,
+            standard,
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            f"-I{HEADERS}",
+            "-fsyntax-only",
+            "-",
+        ]
         subprocess.run(words, input=source, text=True, check=True)
 
 
@@ -119,15 +134,27 @@ def table(text: str) -> list[tuple[str, int, float]]:
     [
         ("-n 2 --placement places", "ping", "0B 8B 1KB 64KB", slice(7)),
         ("-n 2 --placement places", "transfer", "8B 4KB 256KB", slice(7, 19)),
-        pytest.param("-n 64", "collective", "0B 8B 4KB 512KB", slice(19, 28), marks=pytest.mark.slow),
-        pytest.param("-n 16", "collective", "64KB 8B 4KB 64KB", slice(28, 37), marks=pytest.mark.slow),
-        pytest.param("-n 64 --memory elan", "collective", "0B 8B 4KB 512KB", slice(37, 46), marks=pytest.mark.slow),
+        pytest.param(
+            "-n 64", "collective", "0B 8B 4KB 512KB", slice(19, 28), marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "-n 16", "collective", "64KB 8B 4KB 64KB", slice(28, 37), marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "-n 64 --memory elan",
+            "collective",
+            "0B 8B 4KB 512KB",
+            slice(37, 46),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_times_are_those_of_the_simulators_own_library(
     programs: Path, tmp_path: Path, options: str, program: str, sizes: str, rows: slice
 ) -> None:
-    """Among them petrini2001's barriers and broadcasts: 6.0 and 14.8 us, 200 and 288 MB/s at 64 nodes."""
+    """Among them petrini2001's barriers and broadcasts: 6.0 and 14.8 us, 200 and 288 MB/s at 64
+    nodes.
+    """
     (tmp_path / "places").write_text("0\n63\n")
     ended = prun(tmp_path, *options.split(), programs / f"bench_{program}", *sizes.split())
     assert ended.code == 0, ended
@@ -141,15 +168,29 @@ def test_times_are_those_of_the_simulators_own_library(
 
 
 MISTAKES = {
-    "process": ("elan_put: there is no process 9; the last one is 1", "elan_wait(elan_put(state, &me, &me, 4, 9), 0);"),
+    "process": (
+        "elan_put: there is no process 9; the last one is 1",
+        "elan_wait(elan_put(state, &me, &me, 4, 9), 0);",
+    ),
     "root": ("elan_hbcast: the group has no place 5", "elan_hbcast(base->allGroup, &me, 4, 5, 0);"),
-    "label": ("elan_tportTxStart: the sender's label -1", "elan_tportTxStart(port(), 0, 0, -1, 0, &me, 4);"),
-    "slot": ("longer than a slot can be", "elan_queueTx(elan_queueTxInit(state, &q, 0, 0), 1, &q, 100000, 0);"),
-    "memory": ("rank . puts 4 B at address 0x8 of rank 1", "elan_wait(elan_put(state, &me, (void *)8, 4, 1), 0);"),
+    "label": (
+        "elan_tportTxStart: the sender's label -1",
+        "elan_tportTxStart(port(), 0, 0, -1, 0, &me, 4);",
+    ),
+    "slot": (
+        "longer than a slot can be",
+        "elan_queueTx(elan_queueTxInit(state, &q, 0, 0), 1, &q, 100000, 0);",
+    ),
+    "memory": (
+        "rank . puts 4 B at address 0x8 of rank 1",
+        "elan_wait(elan_put(state, &me, (void *)8, 4, 1), 0);",
+    ),
     "room": (
         "a message of 8 bytes has come, and the buffer has 4",
-        "elan_tportTxStart(port(), 0, me, 0, 0, &q, 8);"
-        " elan_tportRxWait(elan_tportRxStart(p, 0, 0, 0, 0, 0, &me, 4), 0, 0, 0);",
+        (
+            "elan_tportTxStart(port(), 0, me, 0, 0, &q, 8);"
+            " elan_tportRxWait(elan_tportRxStart(p, 0, 0, 0, 0, 0, &me, 4), 0, 0, 0);"
+        ),
     ),
     "queued": (
         "use the queues of Elanlib",
@@ -163,10 +204,10 @@ def test_mistakes_are_named(tmp_path: Path, mistake: tuple[str, str]) -> None:
     said, statement = mistake
     source = tmp_path / "mistake.c"
     source.write_text(
-        '#include "check.h"\n#include <elan3/elan3.h>\n'
-        "static ELAN_TPORT *p;\nstatic ELAN_QUEUE q;\n"
-        "static inline ELAN_TPORT *port(void) { return p = elan_tportInit(state, &q, 9, 9, 9, 9, 0, 0, 0, 0, 0, 0); }\n"
-        f"int main(void) {{ begin(); (void)port; (void)p; (void)q; {statement} return finish(); }}\n"
+        '#include "check.h"\n#include <elan3/elan3.h>\nstatic ELAN_TPORT *p;\nstatic ELAN_QUEUE'
+        " q;\nstatic inline ELAN_TPORT *port(void) { return p = elan_tportInit(state, &q, 9, 9,"
+        " 9, 9, 0, 0, 0, 0, 0, 0); }\nint main(void) { begin(); (void)port; (void)p; (void)q;"
+        f" {statement} return finish(); }}\n"
     )
     build(source, tmp_path / "mistake", f"-I{SOURCES}", "-Wno-unused-function")
     ended = prun(tmp_path, "-n", "2", tmp_path / "mistake")

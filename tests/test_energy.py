@@ -29,25 +29,37 @@ VALUES = {
 
 def power(tmp_path: Path, **changed: str) -> Path:
     """A parameter file. Changes are written verbatim; an empty text omits the key."""
-    lines = {key: f'{{ value = "{value}", source = "made for the test" }}' for key, value in VALUES.items()} | changed
+    lines = {
+        key: f'{{ value = "{value}", source = "made for the test" }}'
+        for key, value in VALUES.items()
+    } | changed
     path = tmp_path / "power.toml"
-    path.write_text("[energy]\n" + "".join(f"{key} = {text}\n" for key, text in lines.items() if text))
+    path.write_text(
+        "[energy]\n" + "".join(f"{key} = {text}\n" for key, text in lines.items() if text)
+    )
     return path
 
 
 def test_one_message_crosses_its_links(tmp_path: Path) -> None:
-    """A message between a switch's nodes: two links, one switch, two adapters; the sums are made by hand."""
+    """A message between a switch's nodes: two links, one switch, two adapters; the sums are made by
+    hand.
+    """
     trace = tmp_path / "one.goal"
     trace.write_text("num_ranks 2\nrank 0 {\nsend 320b to 1\n}\nrank 1 {\nrecv 320b from 0\n}\n")
     done = el.replay(trace)
     time = done.summary["time_us"]
     found = of_tables(done.cluster.point, done.tables["links"], time, load(power(tmp_path)))
     rows = {row["part"]: row for row in found.iter_rows(named=True)}
-    # 64 nodes in three stages with 16 8-port switches; each of three levels has 64 links with two directions.
+    # 64 nodes in three stages with 16 8-port switches; each of three levels has 64 links with two
+    # directions.
     assert [rows[part]["count"] for part in ("links", "switches", "adapters")] == [384, 48, 64]
     bits = done.tables["links"]["flits"].sum() * 16
     assert bits >= 2 * 320 * 8
-    assert [rows[part]["bits"] for part in ("links", "switches", "adapters")] == [bits, bits // 2, bits]
+    assert [rows[part]["bits"] for part in ("links", "switches", "adapters")] == [
+        bits,
+        bits // 2,
+        bits,
+    ]
     assert rows["links"]["traffic_J"] == pytest.approx(bits * 5e-12)
     assert rows["switches"]["traffic_J"] == pytest.approx(bits / 2 * 10e-12)
     assert rows["adapters"]["traffic_J"] == pytest.approx(bits * 20e-12)
@@ -84,8 +96,12 @@ def test_the_commands_on_kept_replays_and_on_points(tmp_path: Path) -> None:
     (matrix,) = json.loads(elanite("congestion", folder, "--format", "json").out)
     waited = {f"{link['from']} → {link['to']}": link["waiting_us"] for link in matrix["links"]}
     assert {link.split(" ")[0] for link, waits in waited.items() if waits is None} == {"node"}
-    assert elanite("congestion", folder).out.startswith(f"replay {folder[-20:]}\n4 ranks on es40-qsnet\n")
-    ideal = json.loads(elanite("replay", str(trace), "--network", "ideal", "-f", "json").out)["folder"]
+    assert elanite("congestion", folder).out.startswith(
+        f"replay {folder[-20:]}\n4 ranks on es40-qsnet\n"
+    )
+    ideal = json.loads(elanite("replay", str(trace), "--network", "ideal", "-f", "json").out)[
+        "folder"
+    ]
     for refused in (elanite("energy", ideal, *asked), elanite("congestion", ideal)):
         assert (refused.code, "the ideal network has no links" in refused.err) == (2, True)
     unfinished = elanite("energy", str(experiment), *asked)
@@ -99,14 +115,34 @@ def test_the_commands_on_kept_replays_and_on_points(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "text", "wrong"),
     [
-        ("link_bit", "", r"power\.toml: energy\.link_bit: it has exactly the keys value and source"),
+        (
+            "link_bit",
+            "",
+            r"power\.toml: energy\.link_bit: it has exactly the keys value and source",
+        ),
         ("link_bit", '"5 pJ"', "energy.link_bit: it has exactly the keys value and source"),
-        ("link_bit", '{ value = "5 pJ" }', "energy.link_bit: it has exactly the keys value and source"),
+        (
+            "link_bit",
+            '{ value = "5 pJ" }',
+            "energy.link_bit: it has exactly the keys value and source",
+        ),
         ("link_bit", '{ value = "5 pJ", source = " " }', "energy.link_bit: name the source"),
-        ("link_bit", '{ value = "5 W", source = "x" }', "energy.link_bit: `5 W` is not an amount in J"),
-        ("link_bit", '{ value = "-5 pJ", source = "x" }', "energy.link_bit: `-5 pJ` is not an amount in J"),
+        (
+            "link_bit",
+            '{ value = "5 W", source = "x" }',
+            "energy.link_bit: `5 W` is not an amount in J",
+        ),
+        (
+            "link_bit",
+            '{ value = "-5 pJ", source = "x" }',
+            "energy.link_bit: `-5 pJ` is not an amount in J",
+        ),
         ("link_bit", "{ value = 5, source = 'x' }", "energy.link_bit: `5` is not an amount in J"),
-        ("switch_idle", '{ value = "inf W", source = "x" }', "energy.switch_idle: `inf W` is not an amount in W"),
+        (
+            "switch_idle",
+            '{ value = "inf W", source = "x" }',
+            "energy.switch_idle: `inf W` is not an amount in W",
+        ),
         ("fan_idle", '{ value = "5 W", source = "x" }', "fan_idle: this key is unknown"),
     ],
 )

@@ -1,4 +1,6 @@
-"""The same campaign on every engine; engines with workers that die, refuse, see no store, or are lost entirely."""
+"""The same campaign on every engine; engines with workers that die, refuse, see no store, or are
+lost entirely.
+"""
 
 from __future__ import annotations
 
@@ -73,13 +75,22 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
 MPI = ("mpiexec", "-n", "3", sys.executable, "-m")
 ENGINES = {
     "dask here": (command(), ("--executor", "dask", "--workers", "4")),
-    "executorlib single node": (command(), ("--executor", "engines.factories:single_node", "--workers", "2")),
-    "executorlib test cluster": (command(), ("--executor", "engines.factories:test_cluster", "--workers", "2")),
+    "executorlib single node": (
+        command(),
+        ("--executor", "engines.factories:single_node", "--workers", "2"),
+    ),
+    "executorlib test cluster": (
+        command(),
+        ("--executor", "engines.factories:test_cluster", "--workers", "2"),
+    ),
     "slurm": (command(), ("--executor", "slurm", "--workers", "2")),
     "mpi": ([*MPI, "elanite"], ("--executor", "mpi")),
     "mpi4py.futures": ([*MPI, "mpi4py.futures", "-m", "elanite"], ("--executor", "mpi")),
     "processes": (command(), ("--executor", "processes", "--workers", "2")),
-    "processes of Python": (command(), ("--executor", "engines.factories:processes", "--workers", "2")),
+    "processes of Python": (
+        command(),
+        ("--executor", "engines.factories:processes", "--workers", "2"),
+    ),
 }
 NEEDS = {"executorlib test cluster": ["h5py"], "slurm": ["h5py", "pysqa"]}
 
@@ -96,7 +107,8 @@ QUICK = ("processes", "executorlib single node", "mpi")
 
 
 @pytest.mark.parametrize(
-    "engine", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in ENGINES]
+    "engine",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in ENGINES],
 )
 def test_every_engine_gives_the_same_store(campaign: Path, tmp_path: Path, engine: str) -> None:
     ended = on_engine(engine, SMALL, tmp_path / "out", tmp_path)
@@ -110,7 +122,9 @@ def test_every_engine_gives_the_same_store(campaign: Path, tmp_path: Path, engin
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
-def test_every_engine_gives_the_same_store_of_480_points(many: Path, tmp_path: Path, engine: str) -> None:
+def test_every_engine_gives_the_same_store_of_480_points(
+    many: Path, tmp_path: Path, engine: str
+) -> None:
     ended = on_engine(engine, MANY, tmp_path / "out", tmp_path)
     assert ended.code == 0, ended
     assert "many: 480 points" in ended.err
@@ -137,7 +151,9 @@ class Changed(ThreadPoolExecutor):
 
 
 def test_workers_without_the_file_system_return_the_tables(campaign: Path, tmp_path: Path) -> None:
-    with Changed(store=str(tmp_path / "absent" / "store"), sign=str(tmp_path / "absent" / "sign")) as pool:
+    with Changed(
+        store=str(tmp_path / "absent" / "store"), sign=str(tmp_path / "absent" / "sign")
+    ) as pool:
         outcome = campaigns.run([small()], Store(tmp_path / "here" / "store"), 2, executor=pool)
     assert outcome.simulated == outcome.total
     assert not (tmp_path / "absent").exists()
@@ -146,19 +162,27 @@ def test_workers_without_the_file_system_return_the_tables(campaign: Path, tmp_p
 
 def test_workers_with_another_model_refuse(tmp_path: Path) -> None:
     other = _core.MODEL_REVISION + 1
-    with Changed(revision=other) as pool, pytest.raises(EngineError, match=f"the campaign has revision {other}"):
+    with (
+        Changed(revision=other) as pool,
+        pytest.raises(EngineError, match=f"the campaign has revision {other}"),
+    ):
         campaigns.run([small()], Store(tmp_path / "store"), 2, executor=pool)
     assert not list((tmp_path / "store").glob("*"))
 
 
 def test_workers_with_another_engine_refuse(tmp_path: Path) -> None:
-    with Changed(engine="f" * 32) as pool, pytest.raises(EngineError, match="compiled from different sources"):
+    with (
+        Changed(engine="f" * 32) as pool,
+        pytest.raises(EngineError, match="compiled from different sources"),
+    ):
         campaigns.run([small()], Store(tmp_path / "store"), 2, executor=pool)
     assert not list((tmp_path / "store").glob("*"))
 
 
 class Deadly(Executor):
-    """An engine with a point that kills its worker, after the previous points in its batch are done."""
+    """An engine with a point that kills its worker, after the previous points in its batch are
+    done.
+    """
 
     def __init__(self, deadly: str, times: int) -> None:
         self.deadly, self.times = deadly, times
@@ -187,17 +211,23 @@ def test_a_point_that_kills_its_workers_is_found_alone(campaign: Path, tmp_path:
     assert failure.point == deadly
     assert failure.message == "its worker died 4 times; the last time: OSError: the worker is gone"
     assert failure.command == f"elanite run {SMALL} --point {deadly.id}"
-    assert (outcome.deaths, outcome.simulated, outcome.exit_code) == (4, outcome.total - 1, Exit.FAILED)
+    assert (outcome.deaths, outcome.simulated, outcome.exit_code) == (
+        4,
+        outcome.total - 1,
+        Exit.FAILED,
+    )
     assert engine.sizes[0] > engine.sizes[2] == engine.sizes[3] == 1
     whole = contents(campaign)
-    assert contents(tmp_path) == {name: data for name, data in whole.items() if deadly.id not in name}
+    assert contents(tmp_path) == {
+        name: data for name, data in whole.items() if deadly.id not in name
+    }
 
 
 def test_a_worker_that_dies_three_times_loses_nothing(campaign: Path, tmp_path: Path) -> None:
     planned = small()
     outcome = campaigns.run(
         [planned], Store(tmp_path / "store"), 2, executor=Deadly(planned.points[30].id, 3)
-    )  # fmt: skip
+    )
     assert (outcome.deaths, outcome.simulated, outcome.exit_code) == (3, outcome.total, 0)
     assert contents(tmp_path) == contents(campaign)
 
@@ -205,7 +235,9 @@ def test_a_worker_that_dies_three_times_loses_nothing(campaign: Path, tmp_path: 
 def test_an_engine_that_takes_no_more_work_ends_the_campaign(tmp_path: Path) -> None:
     pool = ThreadPoolExecutor(2)
     pool.shutdown()
-    with pytest.raises(EngineError, match=r"takes no more work: RuntimeError.*\n.* The same command goes on"):
+    with pytest.raises(
+        EngineError, match=r"takes no more work: RuntimeError.*\n.* The same command goes on"
+    ):
         campaigns.run([small()], Store(tmp_path / "store"), 2, executor=pool)
     assert not list(tmp_path.glob(".campaign-*"))
 
@@ -234,7 +266,9 @@ def summed(text: str) -> int:
 def test_two_campaigns_share_the_points(campaign: Path, tmp_path: Path) -> None:
     line = command("run", SMALL, "--out", str(tmp_path), "--format", "csv", "--jobs", "1")
     both = [
-        subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment())
+        subprocess.Popen(
+            line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment()
+        )
         for _ in range(2)
     ]
     told = [process.communicate(timeout=PATIENCE)[1] for process in both]
@@ -258,16 +292,23 @@ def workers(driver: int) -> list[psutil.Process]:
 def started(out: Path, *options: str) -> subprocess.Popen[str]:
     """The long campaign on two processes, after its first point."""
     driver = subprocess.Popen(
-        command(*LONG, "--out", str(out), *(options or ("--executor", "processes", "--workers", "2"))),
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(),
-    )  # fmt: skip
+        command(
+            *LONG, "--out", str(out), *(options or ("--executor", "processes", "--workers", "2"))
+        ),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
     before = finished(out)
     assert until(lambda: finished(out) > before or driver.poll() is not None)
     return driver
 
 
 def kill_workers(long: Path, out: Path, kills: int, pause: float) -> None:
-    """Kill the campaign's workers at random moments; start it again if it ends before the last kill."""
+    """Kill the campaign's workers at random moments; start it again if it ends before the last
+    kill.
+    """
     draw = random.Random(kills)
     done = 0
     while done < kills:
@@ -287,7 +328,9 @@ def kill_workers(long: Path, out: Path, kills: int, pause: float) -> None:
         assert missing - kills <= summed(err) <= missing, err
         assert contents(out) == contents(long)
         if done < kills:  # another round, with some points of the store removed
-            for folder in draw.sample(sorted((out / "store").glob("[!.]*")), finished(long) * 3 // 4):
+            for folder in draw.sample(
+                sorted((out / "store").glob("[!.]*")), finished(long) * 3 // 4
+            ):
                 shutil.rmtree(folder)
     assert not list((out / "store").glob(".*"))
 
@@ -315,9 +358,14 @@ def test_a_worker_killed_at_its_work(tmp_path: Path) -> None:
     words = ("run", SMALL, "--set", "run.window=40 ms", "--set", "run.seeds=1", "--format", "csv")
     assert execute(command(*words, "--out", str(tmp_path / "whole"))).code == 0
     driver = subprocess.Popen(
-        command(*words, "--out", str(tmp_path / "struck"), "--executor", "processes", "--workers", "2"),
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(),
-    )  # fmt: skip
+        command(
+            *words, "--out", str(tmp_path / "struck"), "--executor", "processes", "--workers", "2"
+        ),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
     assert until(lambda: bool(at_work(tmp_path / "struck")))
     os.kill(at_work(tmp_path / "struck")[0], signal.SIGKILL)
     _, err = driver.communicate(timeout=PATIENCE)
@@ -333,9 +381,12 @@ def test_the_driver_killed_and_started_again(long: Path, tmp_path: Path) -> None
         below = workers(driver.pid)
         driver.kill()
         driver.communicate(timeout=PATIENCE)
-        assert until(lambda: not any(process.is_running() for process in below)), "workers outlive the driver"  # noqa: B023
+        ended = until(lambda: not any(process.is_running() for process in below))  # noqa: B023
+        assert ended, "workers outlive the driver"
     assert 0 < finished(tmp_path) < finished(long)
-    ended = execute(command(*LONG, "--out", str(tmp_path), "--executor", "processes", "--workers", "2"))
+    ended = execute(
+        command(*LONG, "--out", str(tmp_path), "--executor", "processes", "--workers", "2")
+    )
     assert ended.code == 0, ended
     assert contents(tmp_path) == contents(long)
 
@@ -346,7 +397,10 @@ def test_an_interrupt_stops_the_workers(tmp_path: Path) -> None:
     driver.send_signal(signal.SIGINT)
     _, err = driver.communicate(timeout=PATIENCE)
     assert driver.returncode == Exit.INTERRUPTED, err
-    told = re.search(r"interrupted; (\d+) of 240 points are kept. To resume: elanite run .*--executor processes", err)
+    told = re.search(
+        r"interrupted; (\d+) of 240 points are kept. To resume: elanite run .*--executor processes",
+        err,
+    )
     assert told is not None, err
     assert 0 < int(told[1]) == finished(tmp_path) < 240
     assert "Traceback" not in err
@@ -362,9 +416,29 @@ def test_a_scheduler_that_is_lost(long: Path, tmp_path: Path) -> None:
     def cluster(port: int) -> list[subprocess.Popen[bytes]]:
         nonlocal address
         address = f"tcp://127.0.0.1:{port}"
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment(), "cwd": tmp_path}
-        scheduler = [f"{PROGRAMS}.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
-        worker = [f"{PROGRAMS}.dask_worker", address, "--nthreads", "1", "--no-dashboard", "--death-timeout", "20"]
+        quiet = {
+            "stdout": subprocess.DEVNULL,
+            "stderr": subprocess.DEVNULL,
+            "env": environment(),
+            "cwd": tmp_path,
+        }
+        scheduler = [
+            f"{PROGRAMS}.dask_scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+            "--no-dashboard",
+        ]
+        worker = [
+            f"{PROGRAMS}.dask_worker",
+            address,
+            "--nthreads",
+            "1",
+            "--no-dashboard",
+            "--death-timeout",
+            "20",
+        ]
         words = [scheduler, worker, worker]
         return [subprocess.Popen([sys.executable, "-m", *line], **quiet) for line in words]  # type: ignore[call-overload]
 
@@ -381,7 +455,9 @@ def test_a_scheduler_that_is_lost(long: Path, tmp_path: Path) -> None:
         kept = finished(out)
         assert 0 < kept < finished(long)
         running += cluster(18787)
-        ended = execute(command(*LONG, "--out", str(out), "--executor", "dask", "--scheduler", address))
+        ended = execute(
+            command(*LONG, "--out", str(out), "--executor", "dask", "--scheduler", address)
+        )
         assert ended.code == 0, ended
     finally:
         end(running)
@@ -392,7 +468,9 @@ def test_a_scheduler_that_is_lost(long: Path, tmp_path: Path) -> None:
 def test_jobs_of_slurm_survive_the_driver(many: Path, tmp_path: Path) -> None:
     for package in NEEDS["slurm"]:
         pytest.importorskip(package)
-    words = command("run", MANY, "--out", str(tmp_path / "out"), "--format", "csv", "--executor", "slurm")
+    words = command(
+        "run", MANY, "--out", str(tmp_path / "out"), "--format", "csv", "--executor", "slurm"
+    )
     how = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": around(tmp_path)}
     driver = subprocess.Popen(words, **how)  # type: ignore[call-overload]
     assert until(lambda: len(list((tmp_path / "jobs").iterdir())) >= 2)
@@ -410,25 +488,61 @@ def test_jobs_of_slurm_survive_the_driver(many: Path, tmp_path: Path) -> None:
     [
         (
             ("--executor", "spark"),
-            "there is no executor `spark`: choose one of threads, processes, dask, slurm, flux, mpi or",
+            (
+                "there is no executor `spark`: choose one of threads, processes, dask, slurm, flux,"
+                " mpi or"
+            ),
         ),
         (("--executor", "no.such:thing"), "--executor no.such:thing: No module named 'no'"),
         (("--executor", "mpi"), "--executor mpi needs at least two processes"),
-        (("--scheduler", "tcp://127.0.0.1:1"), "--scheduler is for --executor dask, not for threads"),
-        (("--tls", "ca", "cert", "key"), "--tls is for the scheduler of Dask: name it"),
-        (("--executor", "dask", "--scheduler", "tls://127.0.0.1:1"), "tls://127.0.0.1:1 needs the files of TLS: --tls"),
         (
-            ("--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--tls", "ca", "cert", "key"),
+            ("--scheduler", "tcp://127.0.0.1:1"),
+            "--scheduler is for --executor dask, not for threads",
+        ),
+        (("--tls", "ca", "cert", "key"), "--tls is for the scheduler of Dask: name it"),
+        (
+            ("--executor", "dask", "--scheduler", "tls://127.0.0.1:1"),
+            "tls://127.0.0.1:1 needs the files of TLS: --tls",
+        ),
+        (
+            (
+                "--executor",
+                "dask",
+                "--scheduler",
+                "tcp://127.0.0.1:1",
+                "--tls",
+                "ca",
+                "cert",
+                "key",
+            ),
             "--tls: the address tcp://127.0.0.1:1 is without TLS; write it as tls://host:port",
         ),
         (
-            ("--executor", "dask", "--scheduler", "tls://127.0.0.1:1", "--tls", "absent", "cert", "key"),
+            (
+                "--executor",
+                "dask",
+                "--scheduler",
+                "tls://127.0.0.1:1",
+                "--tls",
+                "absent",
+                "cert",
+                "key",
+            ),
             "--tls: there is no file absent",
         ),
-        (("--workers", "3"), "--workers is for other executors than threads; for threads it is --jobs"),
-        (("--executor", "dask", "--jobs", "3"), "--jobs is for threads; for --executor dask it is --workers"),
+        (
+            ("--workers", "3"),
+            "--workers is for other executors than threads; for threads it is --jobs",
+        ),
+        (
+            ("--executor", "dask", "--jobs", "3"),
+            "--jobs is for threads; for --executor dask it is --workers",
+        ),
         (("--shard", "5/4"), "there is no shard 5"),
-        (("--max-cost", "0"), "56 points would take about .* CPU-hours, more than --max-cost 0 \\(most: small"),
+        (
+            ("--max-cost", "0"),
+            "56 points would take about .* CPU-hours, more than --max-cost 0 \\(most: small",
+        ),
     ],
 )
 def test_a_wrong_engine_is_told(tmp_path: Path, options: tuple[str, ...], message: str) -> None:

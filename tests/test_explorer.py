@@ -1,6 +1,7 @@
 """The explorer: the command that serves it, and the page in a browser with the page's simulator.
 
-``make web`` builds the page, which needs Node.js and Rust's WebAssembly target; without it the page tests are skipped.
+``make web`` builds the page, which needs Node.js and Rust's WebAssembly target; without it the page
+tests are skipped.
 """
 
 from __future__ import annotations
@@ -67,7 +68,12 @@ def test_the_server_delivers_its_files_and_no_others() -> None:
 
         assert got("/") == got("/index.html") == (200, "text/html; charset=utf-8", b"<p>")
         assert got("/assets/module.wasm") == (200, "application/wasm", b"\0asm")
-        for name in ("/../pyproject.toml", "/assets/", "/etc/passwd", "/%2e%2e/elanite/__init__.py"):
+        for name in (
+            "/../pyproject.toml",
+            "/assets/",
+            "/etc/passwd",
+            "/%2e%2e/elanite/__init__.py",
+        ):
             assert got(name)[0] == 404
         here.close()
         server.shutdown()
@@ -77,7 +83,9 @@ def test_the_server_delivers_its_files_and_no_others() -> None:
 def test_the_page_is_written_into_a_folder(elanite: Run, tmp_path: Path) -> None:
     ended = elanite("explore", "--into", str(tmp_path / "page"))
     assert ended.code == 0, ended
-    assert {path: (tmp_path / "page" / path).read_bytes() for path in explorer.built()} == explorer.built()
+    assert {
+        path: (tmp_path / "page" / path).read_bytes() for path in explorer.built()
+    } == explorer.built()
     ended = elanite("explore", "--into", str(tmp_path / "page"), "--port", "0")
     assert (ended.code, "--port is not for --into" in ended.err) == (2, True)
 
@@ -118,7 +126,9 @@ PATIENCE = 120_000
 """Milliseconds after which the page hangs, also on a host that runs much else."""
 
 
-def opened(browser: Browser, address: str, state: str = "", width: int = 1400) -> tuple[Page, list[str]]:
+def opened(
+    browser: Browser, address: str, state: str = "", width: int = 1400
+) -> tuple[Page, list[str]]:
     """The page with a state, and its console messages."""
     context = browser.new_context(viewport={"width": width, "height": 900}, offline=False)
     page = context.new_page()
@@ -164,7 +174,9 @@ def test_the_copied_experiment_has_the_digest_of_the_page(
     line = page.evaluate("navigator.clipboard.readText()")
     assert said == []
     page.context.close()
-    ended = execute(command("run", "explore.toml", "--format", "json", "--out", "out"), cwd=tmp_path)
+    ended = execute(
+        command("run", "explore.toml", "--format", "json", "--out", "out"), cwd=tmp_path
+    )
     assert ended.code == 0, ended
     points = json.loads(ended.out)
     assert len(points) == 20
@@ -194,7 +206,10 @@ def test_an_address_holds_the_whole_state(browser: Browser, address: str) -> Non
     other, said = opened(browser, address, state.removeprefix("#"))
     assert other.evaluate("location.hash") == state
     for each in ("pattern", "circuits"):
-        assert other.get_by_label(each, exact=True).input_value() == page.get_by_label(each, exact=True).input_value()
+        assert (
+            other.get_by_label(each, exact=True).input_value()
+            == page.get_by_label(each, exact=True).input_value()
+        )
     assert other.input_value("#load") == "25"
     assert other.locator(".chip").count() == 1
     assert said == []
@@ -205,8 +220,12 @@ def test_an_address_holds_the_whole_state(browser: Browser, address: str) -> Non
 
 
 @needs_browser
-@pytest.mark.parametrize("state", ["m=es40-qsnet&n=16", "m=es40-qsnet&n=16&j=two-jobs&tour=placement.1&w=random"])
-def test_the_page_fits_a_phone_and_has_no_violation_of_axe(browser: Browser, address: str, state: str) -> None:
+@pytest.mark.parametrize(
+    "state", ["m=es40-qsnet&n=16", "m=es40-qsnet&n=16&j=two-jobs&tour=placement.1&w=random"]
+)
+def test_the_page_fits_a_phone_and_has_no_violation_of_axe(
+    browser: Browser, address: str, state: str
+) -> None:
     page, said = opened(browser, address, state, 390)
     digest(page)
     page.wait_for_selector("progress.done", state="attached")
@@ -230,24 +249,44 @@ ROUTINGS = {
     "jellyfish": ("minimal", "ugal-local", "valiant", "up-down"),
 }
 CIRCUITS = ("until-acknowledged", "until-delivered", "wormhole", "cut-through")
-FAULTS = ("o=2", "o=4", "k=2&f=rail", "f=switch", "j=hot-spot", "j=two-jobs&w=random&a=tornado", "s=64", "s=65536")
+FAULTS = (
+    "o=2",
+    "o=4",
+    "k=2&f=rail",
+    "f=switch",
+    "j=hot-spot",
+    "j=two-jobs&w=random&a=tornado",
+    "s=64",
+    "s=65536",
+)
 
 
 @needs_browser
-def test_every_choice_is_an_experiment_that_the_simulator_plans(browser: Browser, address: str) -> None:
+def test_every_choice_is_an_experiment_that_the_simulator_plans(
+    browser: Browser, address: str
+) -> None:
     page, _ = opened(browser, address, "m=es40-qsnet&n=16")
     values = "all => all.map((option) => option.value)"
-    machines = page.get_by_label("machine: links and adapters").locator("option").evaluate_all(values)
-    assert page.get_by_label("topology", exact=True).locator("option").evaluate_all(values) == list(ROUTINGS)
+    machines = (
+        page.get_by_label("machine: links and adapters").locator("option").evaluate_all(values)
+    )
+    assert page.get_by_label("topology", exact=True).locator("option").evaluate_all(values) == list(
+        ROUTINGS
+    )
     states = [
         f"m={machine}&t={topology}&r={routing}&n={nodes}"
         for machine, topology, nodes in product(machines, ROUTINGS, (16, 64, 256))
         for routing in ROUTINGS[topology]
     ]
     payloads = (64, 128, 256, 320, 512, 640, 1024, 2048, 4096)
-    states += [f"m={one}&c={circuit}&p={bytes_}" for one, circuit, bytes_ in product(machines, CIRCUITS, payloads)]
+    states += [
+        f"m={one}&c={circuit}&p={bytes_}"
+        for one, circuit, bytes_ in product(machines, CIRCUITS, payloads)
+    ]
     states += [f"m={one}&t=fat-tree&r=adaptive&{fault}" for one, fault in product(machines, FAULTS)]
-    texts = page.evaluate("states => states.map((state) => window.explorer.experiment(state))", states)
+    texts = page.evaluate(
+        "states => states.map((state) => window.explorer.experiment(state))", states
+    )
     page.context.close()
     assert len(set(texts)) > 250
     for state, text in dict(zip(states, texts, strict=True)).items():
@@ -284,7 +323,9 @@ def test_a_machine_file_is_opened_and_gives_the_same_digest_outside(
     (tmp_path / "explore.toml").write_text(page.inner_text(".share pre"), encoding="utf-8")
     assert said == []
     page.context.close()
-    ended = execute(command("run", "explore.toml", "--format", "json", "--out", "out"), cwd=tmp_path)
+    ended = execute(
+        command("run", "explore.toml", "--format", "json", "--out", "out"), cwd=tmp_path
+    )
     assert ended.code == 0, ended
     assert json.loads(ended.out)[load // 5 - 1]["digest"] == shown
 
@@ -293,8 +334,16 @@ def test_a_machine_file_is_opened_and_gives_the_same_digest_outside(
 @pytest.mark.parametrize(
     ("state", "links", "rows"),
     [
-        ("m=es40-qsnet&n=16&l=80", 48, ["level 2", "level 1"]),  # 4 leaves with 8 links, and 4 switches with 4
-        ("m=infiniband-ndr&t=dragonfly&r=minimal&n=16&l=30", None, [f"group {group}" for group in range(5)]),
+        (
+            "m=es40-qsnet&n=16&l=80",
+            48,
+            ["level 2", "level 1"],
+        ),  # 4 leaves with 8 links, and 4 switches with 4
+        (
+            "m=infiniband-ndr&t=dragonfly&r=minimal&n=16&l=30",
+            None,
+            [f"group {group}" for group in range(5)],
+        ),
     ],
 )
 def test_the_matrix_has_a_cell_for_each_link_of_a_switch(
@@ -304,7 +353,10 @@ def test_the_matrix_has_a_cell_for_each_link_of_a_switch(
     digest(page)
     matrix = page.locator(".matrix svg")
     cells = sum(
-        way.count("M") for way in matrix.locator("path").evaluate_all("all => all.map((way) => way.getAttribute('d'))")
+        way.count("M")
+        for way in matrix.locator("path").evaluate_all(
+            "all => all.map((way) => way.getAttribute('d'))"
+        )
     )
     assert matrix.get_attribute("aria-label").startswith(f"Congestion matrix: {cells} links")  # type: ignore[union-attr]
     assert links is None or cells == links

@@ -24,7 +24,9 @@ pytestmark = needs_browser
 
 @dataclass(frozen=True)
 class Result:
-    """A configuration at a step's load: results by job, and the hottest link between switches or to a node."""
+    """A configuration at a step's load: results by job, and the hottest link between switches or to
+    a node.
+    """
 
     accepted: dict[str, float]
     latency: dict[str, float]
@@ -33,17 +35,24 @@ class Result:
 
 def simulated(text: str) -> Result:
     machine = sources.read("machine", "es40-qsnet")
-    ((point, _, _),) = _core.plan(machine.text, machine.file, "explore", text, "explore.toml", [], 1)
+    ((point, _, _),) = _core.plan(
+        machine.text, machine.file, "explore", text, "explore.toml", [], 1
+    )
     tables = _core.simulate(point, _core.Cancel())["tables"]
     found: dict[str, dict[str, list[float]]] = {"accepted": {}, "latency_mean": {}}
     columns = (tables["rows"][name][1] for name in ("job", "metric", "value"))
     for job, metric, value in zip(*columns, strict=True):
         if metric in found:
             found[str(metric)].setdefault(str(job), []).append(float(value or 0))
-    mean = {metric: {job: sum(values) / len(values) for job, values in jobs.items()} for metric, jobs in found.items()}
+    mean = {
+        metric: {job: sum(values) / len(values) for job, values in jobs.items()}
+        for metric, jobs in found.items()
+    }
     links = zip(*(tables["links"][name][1] for name in ("waiting_ps", "from", "to")), strict=True)
     _, start, end = max(
-        (int(waits or 0), str(start), str(end)) for waits, start, end in links if "switch" in str(start)
+        (int(waits or 0), str(start), str(end))
+        for waits, start, end in links
+        if "switch" in str(start)
     )
     return Result(mean["accepted"], mean["latency_mean"], (start, end))
 
@@ -51,12 +60,16 @@ def simulated(text: str) -> Result:
 ALL = "traffic"
 
 
-def more(one: int, other: int, least: float, most: float = 9.9, job: str = ALL) -> Callable[[list[Result]], bool]:
+def more(
+    one: int, other: int, least: float, most: float = 9.9, job: str = ALL
+) -> Callable[[list[Result]], bool]:
     """Whether a configuration accepts so many times as much as another one."""
     return lambda found: least <= found[one].accepted[job] / found[other].accepted[job] <= most
 
 
-def later(one: int, other: int, least: float, most: float = 99, job: str = ALL) -> Callable[[list[Result]], bool]:
+def later(
+    one: int, other: int, least: float, most: float = 99, job: str = ALL
+) -> Callable[[list[Result]], bool]:
     """Whether a configuration's latency is this many times that of another one."""
     return lambda found: least <= found[one].latency[job] / found[other].latency[job] <= most
 
@@ -67,7 +80,8 @@ def climbs(found: list[Result]) -> bool:
     return start.startswith("switch 1.") and end.startswith("switch 2.")
 
 
-# The present configuration is 0, those beside it are 1 and 2; steps are counted from 1, as on the page.
+# The present configuration is 0, those beside it are 1 and 2; steps are counted from 1, as on the
+# page.
 STATED = {
     ("circuits", 3): more(0, 1, 1.1, 1.17),
     ("circuits", 4): more(0, 1, 0.97, 1.03),
@@ -84,7 +98,9 @@ STATED = {
     ("placement", 1): climbs,
     ("placement", 2): lambda found: all(more(0, 1, 1.15, 1.25, job)(found) for job in "ab"),
     ("placement", 3): lambda found: all(more(1, 0, 1.1, job=job)(found) for job in "ab"),
-    ("placement", 4): lambda found: later(0, 1, 5, job="a")(found) and later(0, 1, 0.8, 1.25, job="b")(found),
+    ("placement", 4): lambda found: (
+        later(0, 1, 5, job="a")(found) and later(0, 1, 0.8, 1.25, job="b")(found)
+    ),
     ("placement", 5): lambda found: all(more(1, 0, 1.05, job=job)(found) for job in "ab"),
     ("rail", 2): lambda found: later(0, 1, 0.4, 0.6)(found) and more(0, 1, 0.98, 1.02)(found),
     ("rail", 3): lambda found: more(0, 1, 0.98, 1.02)(found) and later(0, 1, 1.5)(found),

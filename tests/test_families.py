@@ -1,8 +1,9 @@
-"""Generated networks, as the simulator wires them, against networkx graphs: diameters, mean paths, bisections.
+"""Generated networks, as the simulator wires them, against networkx graphs: diameters, mean paths,
+bisections.
 
-Distances are between switches with nodes. A bisection is the least cut into halves of the switches: exact for 16
-switches, else between the spectral bound (Fiedler: n times the algebraic connectivity, over 4) and the cut that
-Kernighan and Lin's exchange finds.
+Distances are between switches with nodes. A bisection is the least cut into halves of the switches:
+exact for 16 switches, else between the spectral bound (Fiedler: n times the algebraic connectivity,
+over 4) and the cut that Kernighan and Lin's exchange finds.
 """
 
 from __future__ import annotations
@@ -22,7 +23,14 @@ from elanite.inputs import sources, toml
 from elanite.inputs.plan import plan
 from elanite.store import frame
 
-PING = {"from": 0, "to": 1, "directions": "one", "source": "main", "destination": "main", "message": "0 B"}
+PING = {
+    "from": 0,
+    "to": 1,
+    "directions": "one",
+    "source": "main",
+    "destination": "main",
+    "message": "0 B",
+}
 
 
 def wired(**topology: object) -> nx.MultiGraph:
@@ -30,12 +38,16 @@ def wired(**topology: object) -> nx.MultiGraph:
     content = tomllib.loads(sources.read("machine", "infiniband-ndr").text)
     if topology.get("kind", "torus") not in ("torus", "clos"):
         topology["routing"] = "minimal"
-    content["topology"] = {key: {"value": value, "source": "test"} for key, value in topology.items()}
+    content["topology"] = {
+        key: {"value": value, "source": "test"} for key, value in topology.items()
+    }
     content["link"]["channels"]["value"] = 32
     content["link"]["hop_delay"]["value"] = "115.2 ns"
     source = sources.Source("machine", "own", "own.toml", "own.toml", toml.machine(content))
     series = {"name": "ping", "ping": PING | {"repeats": 1}}
-    own = el.Experiment.from_dict({"title": "t", "source": "t", "machine": "infiniband-ndr", "series": [series]})
+    own = el.Experiment.from_dict(
+        {"title": "t", "source": "t", "machine": "infiniband-ndr", "series": [series]}
+    )
     ways = frame(_core.wiring(plan(own.file, [source]).points[0].json))
     graph = nx.MultiGraph()
     links = [(row["from"], row["to"]) for row in ways.iter_rows(named=True)]
@@ -76,7 +88,11 @@ def lift(vertices: int, copies: int, seed: int) -> nx.Graph:
 
 def polarity(order: int) -> nx.Graph:
     """Erdős and Rényi's graph: points in the projective plane, joined where they are orthogonal."""
-    points = [(1, x, y) for x in range(order) for y in range(order)] + [(0, 1, x) for x in range(order)] + [(0, 0, 1)]
+    points = (
+        [(1, x, y) for x in range(order) for y in range(order)]
+        + [(0, 1, x) for x in range(order)]
+        + [(0, 0, 1)]
+    )
     graph = nx.empty_graph(len(points))
     for (one, a), (other, b) in itertools.combinations(enumerate(points), 2):
         if sum(x * y for x, y in zip(a, b, strict=True)) % order == 0:
@@ -87,10 +103,19 @@ def polarity(order: int) -> nx.Graph:
 @pytest.mark.parametrize(
     ("topology", "expected"),
     [
-        ({"kind": "slim-fly", "order": 5, "terminals": 2, "nodes": 100}, nx.hoffman_singleton_graph()),
+        (
+            {"kind": "slim-fly", "order": 5, "terminals": 2, "nodes": 100},
+            nx.hoffman_singleton_graph(),
+        ),
         ({"kind": "polar-fly", "order": 5, "terminals": 2, "nodes": 62}, polarity(5)),
-        ({"kind": "torus", "dimensions": [4, 3], "nodes": 12}, nx.grid_graph((4, 3), periodic=True)),
-        ({"kind": "torus", "dimensions": [4, 3], "wraparound": False, "nodes": 12}, nx.grid_graph((4, 3))),
+        (
+            {"kind": "torus", "dimensions": [4, 3], "nodes": 12},
+            nx.grid_graph((4, 3), periodic=True),
+        ),
+        (
+            {"kind": "torus", "dimensions": [4, 3], "wraparound": False, "nodes": 12},
+            nx.grid_graph((4, 3)),
+        ),
         (
             {"kind": "hyperx", "dimensions": [4, 3], "terminals": 1, "nodes": 12},
             nx.cartesian_product(nx.complete_graph(4), nx.complete_graph(3)),
@@ -109,21 +134,40 @@ def test_families_are_graphs_of_networkx(topology: dict[str, object], expected: 
     ("topology", "shares"),
     [
         ({"kind": "slim-fly", "order": 7, "terminals": 1, "nodes": 98}, {1: 11, 2: 86}),
-        ({"kind": "polar-fly", "order": 7, "terminals": 1, "nodes": 57}, {1: 448, 2: 57 * 56 - 448}),
-        # Four-switch groups, each with two cables to others: nine groups, with one cable between any two.
-        ({"kind": "dragonfly", "group": 4, "global": 2, "groups": 9, "terminals": 1, "nodes": 36}, None),
+        (
+            {"kind": "polar-fly", "order": 7, "terminals": 1, "nodes": 57},
+            {1: 448, 2: 57 * 56 - 448},
+        ),
+        # Four-switch groups, each with two cables to others: nine groups, with one cable between
+        # any two.
+        (
+            {
+                "kind": "dragonfly",
+                "group": 4,
+                "global": 2,
+                "groups": 9,
+                "terminals": 1,
+                "nodes": 36,
+            },
+            None,
+        ),
         # Nine groups with four leaves and four spines: a group's leaves meet at any spine.
-        ({"kind": "megafly", "group": 4, "global": 2, "groups": 9, "terminals": 2, "nodes": 72}, {2: 3, 3: 32}),
+        (
+            {"kind": "megafly", "group": 4, "global": 2, "groups": 9, "terminals": 2, "nodes": 72},
+            {2: 3, 3: 32},
+        ),
         # Eight pods with four leaves.
         ({"kind": "clos", "radix": 8, "levels": 3, "nodes": 128}, {2: 3, 4: 28}),
     ],
     ids=lambda each: str(each.get("kind", "")) if isinstance(each, dict) else "",
 )
-def test_distances_in_closed_form(topology: dict[str, object], shares: dict[int, int] | None) -> None:
+def test_distances_in_closed_form(
+    topology: dict[str, object], shares: dict[int, int] | None
+) -> None:
     found = distances(wired(**topology))
     if shares is None:
-        # 3 within the group and 2 beside it; the end of a cable from the group, or from the own cable's group; the
-        # rest.
+        # 3 within the group and 2 beside it; the end of a cable from the group, or from the own
+        # cable's group; the rest.
         assert max(found) == 3
         assert found[1] == Fraction(3 + 2, 35)
         return
@@ -133,14 +177,16 @@ def test_distances_in_closed_form(topology: dict[str, object], shares: dict[int,
 
 @pytest.mark.parametrize("kind", ["jellyfish", "xpander"])
 def test_random_families_are_as_wide_as_random_graphs(kind: str) -> None:
-    """66 switches with ten links: the distances equal those in random graphs from the family, within their spread.
+    """66 switches with ten links: the distances equal those in random graphs from the family,
+    within their spread.
 
     A Jellyfish is a random regular graph, an Xpander a lift of the complete graph of eleven.
     """
     own = switches(wired(kind=kind, switches=66, degree=10, terminals=1, nodes=66))
     assert set(dict(own.degree()).values()) == {10}
     others = [
-        nx.random_regular_graph(10, 66, seed=seed) if kind == "jellyfish" else lift(11, 6, seed) for seed in range(20)
+        nx.random_regular_graph(10, 66, seed=seed) if kind == "jellyfish" else lift(11, 6, seed)
+        for seed in range(20)
     ]
     means = [nx.average_shortest_path_length(each) for each in others]
     spread = max(means) - min(means)
@@ -164,7 +210,10 @@ def test_bisections_of_grids(topology: dict[str, object], cables: int) -> None:
 
     def least() -> int:
         halves = (sum(1 << at for at in half) for half in itertools.combinations(range(15), 8))
-        return min(sum((near[at] & ~half).bit_count() for at in range(16) if half >> at & 1) for half in halves)
+        return min(
+            sum((near[at] & ~half).bit_count() for at in range(16) if half >> at & 1)
+            for half in halves
+        )
 
     assert least() == cables
 
@@ -178,7 +227,9 @@ def test_bisections_of_grids(topology: dict[str, object], cables: int) -> None:
     ],
     ids=["slim-fly", "jellyfish"],
 )
-def test_bisections_between_spectrum_and_exchange(topology: dict[str, object], connectivity: float | None) -> None:
+def test_bisections_between_spectrum_and_exchange(
+    topology: dict[str, object], connectivity: float | None
+) -> None:
     graph = switches(wired(**topology))
     found = sorted(nx.laplacian_spectrum(graph))[1]
     if connectivity is not None:

@@ -1,4 +1,6 @@
-"""Figures that cannot be drawn as specified are errors before the first run, with file, line and remedy."""
+"""Figures that cannot be drawn as specified are errors before the first run, with file, line and
+remedy.
+"""
 
 from __future__ import annotations
 
@@ -50,13 +52,38 @@ def load(text: str, folder: Path) -> Path:
         (PING, 'draw = "distribution"', "draw", "as collectives/barrier has"),
         (JOBS, 'draw = "nodes"', "draw", "with the name `nodes`"),
         (JOBS, 'draw = "kept"', "draw", "with the name `alone`"),
-        (PING, 'metric = "latency"\nx = "message_bytes"\ny_title = "latency, MB"', "y_title", "`latency` is in µs"),
-        (PING, 'metric = "latency"\nx = "message_bytes"\ny_title = "latency, fortnights"', "y_title", "is in µs"),
-        (PING, 'metric = "bandwidth"\nx = "message_bytes"\ny_title = "bandwidth, µs"', "y_title", "is in MB/s"),
-        (PING, 'metric = "latency"\nx = "message_bytes"\nx_title = "message, KB"', "x_title", "is in B"),
+        (
+            PING,
+            'metric = "latency"\nx = "message_bytes"\ny_title = "latency, MB"',
+            "y_title",
+            "`latency` is in µs",
+        ),
+        (
+            PING,
+            'metric = "latency"\nx = "message_bytes"\ny_title = "latency, fortnights"',
+            "y_title",
+            "is in µs",
+        ),
+        (
+            PING,
+            'metric = "bandwidth"\nx = "message_bytes"\ny_title = "bandwidth, µs"',
+            "y_title",
+            "is in MB/s",
+        ),
+        (
+            PING,
+            'metric = "latency"\nx = "message_bytes"\nx_title = "message, KB"',
+            "x_title",
+            "is in B",
+        ),
         (JOBS, 'draw = "loads"\ny_title = "accepted, ms"', "y_title", "`accepted` is in MB/s"),
         (JOBS, 'draw = "loads"\nsteady = true', "steady", "has no use for `steady`"),
-        (JOBS, 'draw = "bars"\nmetric = "accepted"\nx = "load"\nmark = 100', "mark", "has no use for `mark`"),
+        (
+            JOBS,
+            'draw = "bars"\nmetric = "accepted"\nx = "load"\nmark = 100',
+            "mark",
+            "has no use for `mark`",
+        ),
     ],
 )
 def test_what_a_figure_cannot_draw_is_an_error(
@@ -64,7 +91,9 @@ def test_what_a_figure_cannot_draw_is_an_error(
 ) -> None:
     text = base + FIGURE + lines + "\n"
     load(text, tmp_path)
-    line = next(number for number, one in enumerate(text.splitlines(), 1) if one.startswith(f"{key} ="))
+    line = next(
+        number for number, one in enumerate(text.splitlines(), 1) if one.startswith(f"{key} =")
+    )
     for command in (("check", "mine.toml"), ("run", "mine.toml", "--out", "out")):
         ended = elanite(*command)
         assert ended.code == 2, ended
@@ -76,7 +105,10 @@ def test_what_a_figure_cannot_draw_is_an_error(
 
 
 def test_the_place_is_that_of_the_figure(tmp_path: Path) -> None:
-    good = FIGURE.replace("own", "good") + 'metric = "latency"\nx = "message_bytes"\ny_title = "latency, µs"\n'
+    good = (
+        FIGURE.replace("own", "good")
+        + 'metric = "latency"\nx = "message_bytes"\ny_title = "latency, µs"\n'
+    )
     file = load(PING + good + good.replace("good", "wrong").replace("µs", "MB/s"), tmp_path)
     with pytest.raises(ConfigError) as caught:
         el.load_results(file)
@@ -114,7 +146,10 @@ def test_units_of_titles(title: str, unit: str, expected: float | None) -> None:
 
 def test_another_unit_converts_the_values(tmp_path: Path) -> None:
     over = 'metric = "latency"\nx = "message_bytes"\n'
-    figures = [FIGURE.replace("own", name) + over + f'y_title = "latency, {name}"\n' for name in ("us", "ns")]
+    figures = [
+        FIGURE.replace("own", name) + over + f'y_title = "latency, {name}"\n'
+        for name in ("us", "ns")
+    ]
     result = el.run(load(PING + "".join(figures), tmp_path), out=tmp_path / "out")
     micro, nano = ([row["mean"] for row in data(one, "mean")] for one in result.figures())
     assert nano == pytest.approx([1e3 * value for value in micro])
@@ -132,15 +167,32 @@ def test_loads_are_converted_and_marked(tmp_path: Path) -> None:
     for name in ("mean", "offered"):
         values: list[list[Any]] = [[row[name] for row in data(one, "mean")] for one in (mega, giga)]
         assert values[1] == pytest.approx([value / 1e3 for value in values[0]])
-    assert [row["state"] for row in data(mega, "mean")] == [row["state"] for row in data(giga, "mean")]
+    assert [row["state"] for row in data(mega, "mean")] == [
+        row["state"] for row in data(giga, "mean")
+    ]
     for figure, at in ((mega, 150), (giga, 0.15)):
-        assert [row for rows in figure.spec()["datasets"].values() for row in rows if row == {"x": at}]
-        assert any("strokeDash" in layer["mark"] for layer in figure.spec()["layer"] if isinstance(layer["mark"], dict))
+        assert [
+            row for rows in figure.spec()["datasets"].values() for row in rows if row == {"x": at}
+        ]
+        assert any(
+            "strokeDash" in layer["mark"]
+            for layer in figure.spec()["layer"]
+            if isinstance(layer["mark"], dict)
+        )
 
 
 def test_a_special_figure_without_results_is_named(tmp_path: Path) -> None:
-    file = load(JOBS + FIGURE + 'draw = "congestion"\n' + FIGURE.replace("own", "m") + 'draw = "machines"\n', tmp_path)
+    file = load(
+        JOBS
+        + FIGURE
+        + 'draw = "congestion"\n'
+        + FIGURE.replace("own", "m")
+        + 'draw = "machines"\n',
+        tmp_path,
+    )
     result = el.run(file, out=tmp_path / "out")
-    slices, machines = missing(result.plan, result.store, [figure.name for figure in result.figures()])
+    slices, machines = missing(
+        result.plan, result.store, [figure.name for figure in result.figures()]
+    )
     assert slices == "the figure `own` is empty: no point has slices of time; set run.slices"
     assert machines.startswith("the figure `m` is empty: ")

@@ -33,7 +33,9 @@ PLACES: dict[str, list[Any]] = {
 
 
 def case(seed: int) -> tuple[str, pl.DataFrame]:
-    """Curves over loads, sizes or names, with three values at each place, many with overlapping intervals."""
+    """Curves over loads, sizes or names, with three values at each place, many with overlapping
+    intervals.
+    """
     draw = Random(seed)
     axis = draw.choice(list(PLACES))
     places = PLACES[axis][: draw.randint(2, len(PLACES[axis]))]
@@ -41,14 +43,25 @@ def case(seed: int) -> tuple[str, pl.DataFrame]:
     twins = {"load": "load_MBps", "message": "message_bytes"}
     texts = {"load": "{} MB/s", "message": "{} B", "pattern": "{}"}
     rows = [
-        {"series": "s", "job": None, "seed": 1, "on": curve, axis: texts[axis].format(place),
-         **({twins[axis]: place} if axis in twins else {}), "metric": "accepted", "unit": "MB/s",
-         "batch": batch, "value": mean + noise * half}
+        {
+            "series": "s",
+            "job": None,
+            "seed": 1,
+            "on": curve,
+            axis: texts[axis].format(place),
+            **({twins[axis]: place} if axis in twins else {}),
+            "metric": "accepted",
+            "unit": "MB/s",
+            "batch": batch,
+            "value": mean + noise * half,
+        }
         for curve in curves
         for place in places
-        for mean, half in [(draw.choice([100.0, 104.0, 150.0, 300.0]), draw.choice([0.0, 1.0, 8.0]))]
+        for mean, half in [
+            (draw.choice([100.0, 104.0, 150.0, 300.0]), draw.choice([0.0, 1.0, 8.0]))
+        ]
         for batch, noise in enumerate((-1.0, 0.0, 1.0))
-    ]  # fmt: skip
+    ]
     return axis, pl.DataFrame(rows)
 
 
@@ -57,7 +70,11 @@ def drawn(seed: int) -> list[Figure]:
     if seed % 2:
         return list(generic.draw(rows, {"s": "jobs"}))
     column = {"load": "load_MBps", "message": "message_bytes"}.get(axis, axis)
-    wanted = base() | {"x": column, "curve": ["{on}"], "x_scale": "sizes" if axis == "message" else "linear"}
+    wanted = base() | {
+        "x": column,
+        "curve": ["{on}"],
+        "x_scale": "sizes" if axis == "message" else "linear",
+    }
     return list(asked.figures_over(wanted, rows))
 
 
@@ -90,10 +107,19 @@ def test_each_interval_is_visible_and_nearest_to_its_place(seed: int) -> None:
         at: dict[Any, list[Row]] = defaultdict(list)
         for row in rows:
             at[row["_at"]].append(row)
-        hidden = [(one, other) for here in at.values() for one, other in combinations(here, 2) if overlap(one, other)]
+        hidden = [
+            (one, other)
+            for here in at.values()
+            for one, other in combinations(here, 2)
+            if overlap(one, other)
+        ]
         apart = [abs(one[dodge.SHIFT] - other[dodge.SHIFT]) for one, other in hidden]
         assert all(distance >= dodge.LEAST for distance in apart)
-        assert bool(hidden) == any(row[dodge.SHIFT] for row in rows) == (dodge.SIDE_BY_SIDE in figure.caption)
+        assert (
+            bool(hidden)
+            == any(row[dodge.SHIFT] for row in rows)
+            == (dodge.SIDE_BY_SIDE in figure.caption)
+        )
         here = [on_narrow_page(place, places) for place in places]
         for row in rows:
             pixel = on_narrow_page(row["_at"], places)
@@ -115,7 +141,9 @@ def pixels(figure: Figure, role: str) -> set[int]:
 
 
 def test_bars_and_marks_are_moved_alike() -> None:
-    figure = next(one for seed in SEEDS for one in drawn(seed) if any(row[dodge.SHIFT] for row in data(one)))
+    figure = next(
+        one for seed in SEEDS for one in drawn(seed) if any(row[dodge.SHIFT] for row in data(one))
+    )
     bars, marks = (pixels(figure, role) for role in ("mark-rule", "mark-symbol"))
     assert bars == marks
     assert len(bars) > len({row["_at"] for row in data(figure)})
@@ -132,7 +160,11 @@ def test_nothing_moves_without_intervals() -> None:
 def test_every_mark_has_an_area() -> None:
     """Filled marks have no outline: a line would be invisible, and its value missing."""
     for shape in SHAPES:
-        chart = alt.Chart(pl.DataFrame({"x": [1.0]})).mark_point(shape=shape, filled=True).encode(x="x:Q")
+        chart = (
+            alt.Chart(pl.DataFrame({"x": [1.0]}))
+            .mark_point(shape=shape, filled=True)
+            .encode(x="x:Q")
+        )
         svg = vl_convert.vegalite_to_svg(chart.to_json())
         (path,) = (
             one.get("d", "")

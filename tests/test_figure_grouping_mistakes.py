@@ -1,4 +1,6 @@
-"""Mistakes planted in figure grouping, each found by the random experiments or by their neighbours."""
+"""Mistakes planted in figure grouping, each found by the random experiments or by their
+neighbours.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,9 @@ def one_name_suffices(patch: Patch) -> None:
     """Configurations with the name that the file gives lie on top of each other."""
     real = grouping.grouped
 
-    def plant(rows: pl.DataFrame, axis: Sequence[str] = (), named: Sequence[str] = (), *rest: Any) -> Grouping:
+    def plant(
+        rows: pl.DataFrame, axis: Sequence[str] = (), named: Sequence[str] = (), *rest: Any
+    ) -> Grouping:
         found = real(rows, axis, named, *rest)
         return replace(found, curves=tuple(named), panels=()) if named else found
 
@@ -83,7 +87,10 @@ def vanished_sample(patch: Patch) -> None:
     def plant(*arguments: Any, **more: Any) -> Grouping:
         found = real(*arguments, **more)
         roles = ("curves", "panels", "configuration", "beside", "sampled")
-        return replace(found, **{r: tuple(n for n in getattr(found, r) if n != "link.hop_delay") for r in roles})
+        return replace(
+            found,
+            **{r: tuple(n for n in getattr(found, r) if n != "link.hop_delay") for r in roles},
+        )
 
     patch.setattr(grouping, "grouped", plant)
 
@@ -121,7 +128,9 @@ def one_label(patch: Patch) -> None:
     """Different curves have one label."""
     patch.setattr(grouping, "value_label", lambda value: str(value)[:3])
     patch.setattr(
-        grouping, "names", lambda table, _=(): [", ".join(str(one)[:3] for one in row) for row in table.rows()]
+        grouping,
+        "names",
+        lambda table, _=(): [", ".join(str(one)[:3] for one in row) for row in table.rows()],
     )
 
 
@@ -144,7 +153,9 @@ def cut_without_words(patch: Patch) -> None:
 def axis_of_means(patch: Patch) -> None:
     """An axis without room for published values."""
     real = axes.ends
-    patch.setattr(axes, "ends", lambda data, stated=(), *, log=False: real(data, stated[:0], log=log))
+    patch.setattr(
+        axes, "ends", lambda data, stated=(), *, log=False: real(data, stated[:0], log=log)
+    )
 
 
 def first_batch(patch: Patch) -> None:

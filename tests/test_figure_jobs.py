@@ -18,14 +18,31 @@ LOADS = (50, 100, 150)
 
 
 def jobs() -> pl.DataFrame:
-    """The jobs a, with three loads, and b with one, for two message sizes; a is best at 100 MB/s."""
+    """The jobs a, with three loads, and b with one, for two message sizes; a is best at 100
+    MB/s.
+    """
     rows = []
     for size, load in ((size, load) for size in (1024, 4096) for load in LOADS):
-        here: dict[str, Any] = {"experiment": "x", "series": "s", "seed": 1, "unit": "MB/s", "id": f"{size}-{load}"}
-        here |= {"a.message": f"{size // 1024} KB", "a.message_bytes": size, "b.load": "70 MB/s", "b.load_MBps": 70.0}
+        here: dict[str, Any] = {
+            "experiment": "x",
+            "series": "s",
+            "seed": 1,
+            "unit": "MB/s",
+            "id": f"{size}-{load}",
+        }
+        here |= {
+            "a.message": f"{size // 1024} KB",
+            "a.message_bytes": size,
+            "b.load": "70 MB/s",
+            "b.load_MBps": 70.0,
+        }
         here |= {"a.load": f"{load} MB/s", "a.load_MBps": float(load)}
         for job, accepted in (("a", size + (90.0 if load == 100 else load / 2)), ("b", 70.0)):
-            for metric, value in (("accepted", accepted), ("offered", accepted), ("saturated", 0.0)):
+            for metric, value in (
+                ("accepted", accepted),
+                ("offered", accepted),
+                ("saturated", 0.0),
+            ):
                 rows.append(here | {"job": job, "metric": metric, "batch": 0, "value": value})
     return frame(rows)
 
@@ -46,16 +63,25 @@ def test_marks_of_a_job_at_loads_of_another_have_rows_of_their_own() -> None:
 def test_the_sustained_load_is_that_of_each_job() -> None:
     rows = data(draw="curves", sustained=True, x="a.message_bytes")
     values = {row[1:] for row in rows if row[1] == "b.load 70 MB/s, a"}
-    assert {value[2] for value in values} == {"1,114", "4,186"}, "job a has one mark at each size, the best"
+    assert {value[2] for value in values} == {
+        "1,114",
+        "4,186",
+    }, "job a has one mark at each size, the best"
     others = {row[1] for row in rows if row[1].endswith(", b")}
-    assert others == {f"a.load {load} MB/s, b" for load in LOADS}, "the loads of a are configurations of b"
+    assert others == {f"a.load {load} MB/s, b" for load in LOADS}, (
+        "the loads of a are configurations of b"
+    )
     assert len(rows) == 2 + 2 * len(LOADS)
     assert len(frames.sustained(jobs())) == len(rows)
 
 
 @pytest.mark.parametrize("metric", ["offered", "accepted"])
 def test_what_has_no_sustained_load_is_an_error_with_the_name_of_the_figure(metric: str) -> None:
-    rows = jobs().drop("a.load_MBps", "b.load_MBps", "a.load", "b.load") if metric == "accepted" else jobs()
+    rows = (
+        jobs().drop("a.load_MBps", "b.load_MBps", "a.load", "b.load")
+        if metric == "accepted"
+        else jobs()
+    )
     with pytest.raises(UsageError, match="the figure `own` has sustained = true"):
         figures.draw(base() | {"sustained": True, "metric": metric, "x": "a.message_bytes"}, rows)
 
@@ -68,18 +94,33 @@ def test_undecided_points_have_a_sign_of_their_own() -> None:
             columns, data = tabular.table(figure)
             assert {row[columns.index("state")] for row in data} == states
             signs = {key.name for legend in tabular.legends(figure.spec()) for key in legend.keys}
-            assert ("undecided" in signs) == ("Diamonds are undecided" in figure.caption) == (states == {"undecided"})
+            assert (
+                ("undecided" in signs)
+                == ("Diamonds are undecided" in figure.caption)
+                == (states == {"undecided"})
+            )
 
 
 def offered(*means: float, half: float = 1.0) -> pl.DataFrame:
-    """Accepted and offered load for two nominal loads, with these offered loads and about this half interval."""
+    """Accepted and offered load for two nominal loads, with these offered loads and about this half
+    interval.
+    """
     rows = [
-        {"series": "s", "job": "a", "seed": 1, "load": f"{load} MB/s", "load_MBps": float(load), "metric": metric,
-         "unit": "MB/s", "batch": batch, "value": mean + noise * half}
+        {
+            "series": "s",
+            "job": "a",
+            "seed": 1,
+            "load": f"{load} MB/s",
+            "load_MBps": float(load),
+            "metric": metric,
+            "unit": "MB/s",
+            "batch": batch,
+            "value": mean + noise * half,
+        }
         for load, mean in zip((60, 120), means, strict=True)
         for metric in ("accepted", "offered")
         for batch, noise in enumerate((-0.8, 0.0, 0.0, 0.8, 0.0))
-    ]  # fmt: skip
+    ]
     return pl.DataFrame(rows)
 
 
@@ -95,11 +136,15 @@ def offered(*means: float, half: float = 1.0) -> pl.DataFrame:
 def test_general_figures_have_the_offered_load_where_it_is_not_the_nominal_one(
     means: tuple[float, float], half: float, measured: bool
 ) -> None:
-    (figure,) = generic.draw(offered(*means, half=half).filter(pl.col("metric") != ""), {"s": "jobs"})
+    (figure,) = generic.draw(
+        offered(*means, half=half).filter(pl.col("metric") != ""), {"s": "jobs"}
+    )
     x = next(layer["encoding"]["x"] for layer in figure.spec()["layer"])
     values = next(rows for rows in figure.spec()["datasets"].values() if "mean" in rows[0])
     assert x["field"] == ("offered" if measured else "load_MBps")
-    assert x["title"] == ("offered load, MB/s per node" if measured else "nominal load, MB/s per node")
+    assert x["title"] == (
+        "offered load, MB/s per node" if measured else "nominal load, MB/s per node"
+    )
     assert ("at 60 MB/s they offered 102.4 ±" in figure.caption) == measured
     if measured:
         assert [row["offered"] for row in values] == pytest.approx(means)

@@ -1,4 +1,5 @@
-"""Shipped experiments' figures on two machines: each figure shows both, and the machines do not affect each other.
+"""Shipped experiments' figures on two machines: each figure shows both, and the machines do not
+affect each other.
 
 The same holds for two values of any other parameter, such as a varied key in a sweep.
 """
@@ -54,7 +55,9 @@ def test_neither_of_two_changes_the_figures_of_the_other(experiment: str, parame
 
 
 @pytest.mark.parametrize("experiment", ["qsnet/io", "qsnet/ablations", "collectives/deadlock"])
-def test_a_table_that_forgets_machines_is_found(experiment: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_forgets_machines_is_found(
+    experiment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(grouping, "parts", lambda rows, _: [("", rows)])
     with pytest.raises(AssertionError):
         compare(experiment, "on")
@@ -67,11 +70,15 @@ def compare(experiment: str, parameter: str) -> None:
         for value, factor in zip(PARAMETERS[parameter], (1.0, 3.0), strict=True)
     ]
     both = figures_of(experiment, pl.concat(alone, how="diagonal_relaxed"), table, validate=False)
-    expected = sum((shown(figures_of(experiment, rows, table, validate=False)) for rows in alone), Counter())
+    expected = sum(
+        (shown(figures_of(experiment, rows, table, validate=False)) for rows in alone), Counter()
+    )
     assert shown(both) == expected
     assert len({figure.name for figure in both}) == len(both)
     if experiment != "collectives/deadlock":  # its axis is made by Vega
-        assert not [figure.title for figure in both if drawings.outside(figure)], "marks beyond the axis"
+        assert not [figure.title for figure in both if drawings.outside(figure)], (
+            "marks beyond the axis"
+        )
 
 
 def with_id(rows: pl.DataFrame) -> pl.DataFrame:
@@ -83,6 +90,9 @@ def shown(found: list[Figure]) -> Counter[tuple[str, ...]]:
     rows: Counter[tuple[str, ...]] = Counter()
     for figure in found:
         head, table = tabular.table(figure)
-        rows.update(tuple(text for name, text in zip(head, row, strict=True) if name != "curve") for row in table)
+        rows.update(
+            tuple(text for name, text in zip(head, row, strict=True) if name != "curve")
+            for row in table
+        )
     assert rows
     return rows

@@ -41,7 +41,9 @@ def file(tmp_path: Path) -> Path:
         ("typo", "latency_mean", "message_bytes", ""),
         ("nowhere", "latency", "message_bytes", 'where = { message = "2 KB" }'),
     ]
-    made = "".join(FIGURE.format(name=name, metric=metric, x=x, more=more) for name, metric, x, more in asked)
+    made = "".join(
+        FIGURE.format(name=name, metric=metric, x=x, more=more) for name, metric, x, more in asked
+    )
     (tmp_path / "pings.toml").write_text(PING + made)
     return tmp_path / "pings.toml"
 
@@ -52,7 +54,9 @@ def empty(result: Result) -> list[str]:
 
 def test_an_empty_figure_is_named_with_its_metric_and_those_that_there_are(file: Path) -> None:
     typo, nowhere = empty(el.run(file, out=file.parent / "out"))
-    assert typo.startswith("the figure `typo` is empty: no row has the metric `latency_mean`; did you mean `latency`?")
+    assert typo.startswith(
+        "the figure `typo` is empty: no row has the metric `latency_mean`; did you mean `latency`?"
+    )
     assert typo.endswith("the metrics are latency, bandwidth, wire_bandwidth")
     assert nowhere == "the figure `nowhere` is empty: its `series` and `where` select no rows"
 
@@ -61,7 +65,9 @@ def test_figures_of_points_to_come_are_not_missing(file: Path) -> None:
     assert empty(el.load_results(file, out=file.parent / "none")) == []
 
 
-def test_the_command_and_the_page_name_empty_figures(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_and_the_page_name_empty_figures(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(file.parent)
     done = CliRunner().invoke(app, ["run", str(file), "--html", "page.html"])
     assert done.exit_code == 0
@@ -70,8 +76,13 @@ def test_the_command_and_the_page_name_empty_figures(file: Path, monkeypatch: py
 
 
 def test_a_sweep_draws_the_figures_of_the_file_and_general_ones(file: Path) -> None:
-    swept = el.sweep(el.Experiment.load(file), {"bus.rate": ["150 MB/s", "400 MB/s"]}, out=file.parent / "out")
+    swept = el.sweep(
+        el.Experiment.load(file), {"bus.rate": ["150 MB/s", "400 MB/s"]}, out=file.parent / "out"
+    )
     figures = {figure.name: figure for figure in swept.whole.figures()}
     assert {"good", "ping-latency"} <= {*figures}
     rows = figures["good"].spec()["datasets"].values()
-    assert {row["curve"] for data in rows for row in data if "curve" in row} == {"150 MB/s", "400 MB/s"}
+    assert {row["curve"] for data in rows for row in data if "curve" in row} == {
+        "150 MB/s",
+        "400 MB/s",
+    }

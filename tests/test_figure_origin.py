@@ -26,7 +26,10 @@ OWN = FILES / "own-figures.toml"
 
 def badges(drawn: Iterable[Figure]) -> list[tuple[str, bool]]:
     """The figures' numbers, and whether they have published values."""
-    return [(one.paper, "published" in str(one.spec()["datasets"]) or "Published" in one.caption) for one in drawn]
+    return [
+        (one.paper, "published" in str(one.spec()["datasets"]) or "Published" in one.caption)
+        for one in drawn
+    ]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +43,9 @@ def badges(drawn: Iterable[Figure]) -> list[tuple[str, bool]]:
         ("smart-multirail", [], False),
     ],
 )
-def test_only_the_machine_of_the_experiment_has_its_numbers(machine: str | None, changes: list[str], own: bool) -> None:
+def test_only_the_machine_of_the_experiment_has_its_numbers(
+    machine: str | None, changes: list[str], own: bool
+) -> None:
     chosen = [sources.read("machine", machine)] if machine else []
     planned = plan(sources.read("experiment", "qsnet/ping"), chosen, changes)
     assert origin.foreign_machines(planned) == (set() if own else {planned.machines[0].name})
@@ -62,7 +67,10 @@ def test_results_of_an_override_have_no_published_values(tmp_path: Path) -> None
     experiment.write_text(OWN.read_text().replace("[[figure]]", '[[figure]]\npaper = "figure 9 a"'))
     usual = el.Machine.load("es40-qsnet")
     loaded = el.Experiment.load(experiment)
-    assert badges(el.run(loaded, out=tmp_path).figures()) == [("figure 9 a", True), ("figure 9 a", False)]
+    assert badges(el.run(loaded, out=tmp_path).figures()) == [
+        ("figure 9 a", True),
+        ("figure 9 a", False),
+    ]
     changed = el.run(loaded, [usual.with_({"bus.rate": "200 MB/s"})], out=tmp_path)
     assert badges(changed.figures()) == [("", False)] * 2
 
@@ -74,18 +82,24 @@ def test_panels_of_other_machines_have_neither_number_nor_published_values() -> 
 
 
 def test_published_values_of_a_shared_figure_name_their_machine() -> None:
-    rows = pings(on=("es40-qsnet", "fast")).filter(pl.col("source") == "elan", pl.col("destination") == "elan")
+    rows = pings(on=("es40-qsnet", "fast")).filter(
+        pl.col("source") == "elan", pl.col("destination") == "elan"
+    )
     rows = rows.with_columns((pl.col("on") == "fast").alias(FOREIGN))
     (shared,) = [one for one in figures_of("qsnet/ping", rows) if one.name == "9a"]
     assert shared.paper == "figure 9 a"
     assert "on es40-qsnet: 335 MB/s" in shared.caption
-    (alone,) = [one for one in figures_of("qsnet/ping", rows.filter(~pl.col(FOREIGN))) if one.name == "9a"]
+    (alone,) = [
+        one for one in figures_of("qsnet/ping", rows.filter(~pl.col(FOREIGN))) if one.name == "9a"
+    ]
     assert "on es40-qsnet" not in alone.caption
 
 
 def test_special_figures_of_other_machines_have_no_numbers() -> None:
     common = {"series": "nodes", "seed": 1, "sizes": "uniform", "arrivals": "uniform", "nodes": 64}
-    rows = pl.DataFrame([common | {"node": node, "accepted": 4.0 + node % 3} for node in range(1, 64)])
+    rows = pl.DataFrame(
+        [common | {"node": node, "accepted": 4.0 + node % 3} for node in range(1, 64)]
+    )
     assert [one.paper for one in figures_of("qsnet/hotspot", rows, "nodes")] != [""]
     foreign = rows.with_columns(pl.lit(True).alias(FOREIGN))
     assert {one.paper for one in figures_of("qsnet/hotspot", foreign, "nodes")} == {""}

@@ -48,9 +48,18 @@ def title_of(figure: Figure, channel: str = "y") -> str:
 
 def test_panels_without_a_text_of_their_column_are_told_apart() -> None:
     assert [one.title for one in latency(two())] == ["Mine, message 1 KB", "Mine, message 16 KB"]
-    assert [one.title for one in latency(two(), title="{message}, mine")] == ["1 KB, mine", "16 KB, mine"]
-    assert [one.title for one in latency(two(), caption="Messages of {message}.")] == ["Mine", "Mine"]
-    assert [one.title for one in own(two(), draw="loads", metric="", x="", title="My loads", panel="message")] == [
+    assert [one.title for one in latency(two(), title="{message}, mine")] == [
+        "1 KB, mine",
+        "16 KB, mine",
+    ]
+    assert [one.title for one in latency(two(), caption="Messages of {message}.")] == [
+        "Mine",
+        "Mine",
+    ]
+    assert [
+        one.title
+        for one in own(two(), draw="loads", metric="", x="", title="My loads", panel="message")
+    ] == [
         "My loads, message 1 KB",
         "My loads, message 16 KB",
     ]
@@ -92,11 +101,14 @@ def test_means_of_two_values_say_that_they_have_no_interval() -> None:
 
 
 def test_a_caption_names_means_without_an_interval_beside_intervals() -> None:
-    """Two seeds that differ are two values, without an interval: a mark without a bar is not an exact value."""
+    """Two seeds that differ are two values, without an interval: a mark without a bar is not an
+    exact value.
+    """
     torn, seed, odd = pl.col("pattern") == "tornado", pl.col("batch") // 2, pl.col("batch") % 2
     rows = traffic(("uniform", "tornado")).filter(pl.col("metric") == "accepted")
     rows = rows.with_columns(
-        seed=seed, value=pl.col("load_MBps") + 100 * odd + pl.when(torn).then(900 * seed).otherwise(0)
+        seed=seed,
+        value=pl.col("load_MBps") + 100 * odd + pl.when(torn).then(900 * seed).otherwise(0),
     )
     few, sure = rows.filter(torn), rows.filter(~torn)
     for draw in (
@@ -110,8 +122,16 @@ def test_a_caption_names_means_without_an_interval_beside_intervals() -> None:
 
 def test_intervals_of_equal_values_are_no_bars() -> None:
     """Sums of equal values differ by their rounding, which no bar shows."""
-    rows = traffic().filter(pl.col("metric") == "accepted").with_columns(value=pl.lit(0.1) + pl.lit(0.2))
-    for one in (*generic.draw(rows, {}), *own(rows, metric="accepted"), *own(rows, metric="accepted", draw="bars")):
+    rows = (
+        traffic()
+        .filter(pl.col("metric") == "accepted")
+        .with_columns(value=pl.lit(0.1) + pl.lit(0.2))
+    )
+    for one in (
+        *generic.draw(rows, {}),
+        *own(rows, metric="accepted"),
+        *own(rows, metric="accepted", draw="bars"),
+    ):
         assert "Bars are" not in one.caption
 
 
@@ -122,12 +142,16 @@ def test_a_caption_names_the_intervals_that_the_frame_cuts() -> None:
     for log in (False, True):
         named = asked_layers.mark("x_bytes", several=True)
         rows = wide.rename({"x": "x_bytes"})
-        assert axes.cut(rows, axes.ends(rows, log=log), named, log=log) == said.format("a at x 4 KB")
+        assert axes.cut(rows, axes.ends(rows, log=log), named, log=log) == said.format(
+            "a at x 4 KB"
+        )
     assert axes.cut(wide.tail(1), axes.ends(wide), lambda _: "b") == ""
     rows = traffic()
     apart = pl.when(pl.col("batch") == 3).then(3.7).otherwise(0.1) * pl.col("value")
     rows = rows.with_columns(
-        value=pl.when(pl.col("load") == "20 GB/s", pl.col("metric") != "offered").then(apart).otherwise("value")
+        value=pl.when(pl.col("load") == "20 GB/s", pl.col("metric") != "offered")
+        .then(apart)
+        .otherwise("value")
     )
     drawn = {
         "load 20,000": own(rows, metric="latency_mean"),
@@ -136,7 +160,9 @@ def test_a_caption_names_the_intervals_that_the_frame_cuts() -> None:
         "load 20 GB/s": generic.draw(rows.filter(pl.col("metric") == "latency_mean"), {}),
     }
     for at, (figure,) in drawn.items():
-        (mark,) = (mark for mark in drawings.marks(figure) if drawings.cut(mark, drawings.domain(figure)))
+        (mark,) = (
+            mark for mark in drawings.marks(figure) if drawings.cut(mark, drawings.domain(figure))
+        )
         assert mark.low is not None
         assert mark.high is not None
         words = f"the interval of {at} ({number(mark.low)} to {number(mark.high)})."
@@ -150,7 +176,12 @@ def test_zero_has_a_place_on_every_axis() -> None:
         along = drawings.means(one)["encoding"]["x"]
         assert along["type"] == "ordinal"
         assert 0 in along["scale"]["domain"]
-        (one,) = own(rows.filter(pl.col("message_bytes") > 0), metric="latency", x="message_bytes", x_scale=scale)
+        (one,) = own(
+            rows.filter(pl.col("message_bytes") > 0),
+            metric="latency",
+            x="message_bytes",
+            x_scale=scale,
+        )
         assert drawings.means(one)["encoding"]["x"]["type"] == "quantitative"
 
 
@@ -159,11 +190,15 @@ def test_tooltips_and_tables_have_four_significant_digits() -> None:
     for draw in ("curves", "bars"):
         for one in own(rows, metric="latency", x="message_bytes", x_scale="steps", draw=draw):
             tooltips = drawings.means(one)["encoding"]["tooltip"]
-            assert {tip.get("format") for tip in tooltips if tip["field"] in ("mean", "low", "high")} == {",.5~r"}
+            assert {
+                tip.get("format") for tip in tooltips if tip["field"] in ("mean", "low", "high")
+            } == {",.5~r"}
             heads, table = tabular.table(one)
             (column,) = {heads.index(name) for name in ("mean", "µs") if name in heads}
             means = sorted(mark.mean for mark in drawings.marks(one))
-            for text, mean in zip(sorted(float(row[column].replace(",", "")) for row in table), means, strict=True):
+            for text, mean in zip(
+                sorted(float(row[column].replace(",", "")) for row in table), means, strict=True
+            ):
                 assert abs(text - mean) <= 5e-4 * mean
     (loads,) = own(traffic(), draw="loads", metric="", x="")
     assert ",.5~r" in str(drawings.means(loads)["encoding"]["tooltip"])
@@ -179,7 +214,8 @@ def test_less_than_a_quarter_of_an_axis_is_empty(most: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "ends", [(151.0, 912.0), (210.0, 490.0), (2.1, 4.9), (1.0, 1e6), (0.36, 2.2), (12.0, 13.0), (3.0, 3.0)]
+    "ends",
+    [(151.0, 912.0), (210.0, 490.0), (2.1, 4.9), (1.0, 1e6), (0.36, 2.2), (12.0, 13.0), (3.0, 3.0)],
 )
 def test_logarithmic_axes_have_labels_near_their_ends(ends: tuple[float, float]) -> None:
     low, high = ends
@@ -206,7 +242,10 @@ def test_changes_that_all_machines_share_stand_in_the_caption() -> None:
     some = (f"link.channels=2, {worm}", f"link.channels=4, {worm}, topology.up=[4, 2]")
     accepted = pl.col("metric") == "accepted"
     (figure,) = generic.draw(traffic(machine=some).filter(accepted), {})
-    assert {mark.curve for mark in drawings.marks(figure)} == {"link.channels=2", "link.channels=4, topology.up=[4, 2]"}
+    assert {mark.curve for mark in drawings.marks(figure)} == {
+        "link.channels=2",
+        "link.channels=4, topology.up=[4, 2]",
+    }
     assert f"All machines have {worm}." in figure.caption
     panels = list(generic.draw(traffic(tuple("abcdef"), machine=some).filter(accepted), {}))
     assert [one.title.split(", ", 1)[1] for one in panels] == [
@@ -222,7 +261,12 @@ def test_changes_that_all_machines_share_stand_in_the_caption() -> None:
 def test_lists_in_the_names_of_curves_end_where_the_next_value_begins() -> None:
     rows = traffic(**{"topology.up": ("[4, 4]", "[2, 4]"), "message": ("1", "16")})
     (figure,) = generic.draw(rows.filter(pl.col("metric") == "accepted"), {})
-    assert {mark.curve for mark in drawings.marks(figure)} == {"4, 4; 1", "4, 4; 16", "2, 4; 1", "2, 4; 16"}
+    assert {mark.curve for mark in drawings.marks(figure)} == {
+        "4, 4; 1",
+        "4, 4; 16",
+        "2, 4; 1",
+        "2, 4; 16",
+    }
 
 
 @pytest.mark.parametrize(
@@ -233,8 +277,12 @@ def test_lists_in_the_names_of_curves_end_where_the_next_value_begins() -> None:
         ([1.0, 3.0, 10.0, 30.0, 100.0, 300.0], [1.0, 10.0, 100.0]),
     ],
 )
-def test_long_axes_are_marked_at_their_values_or_at_powers_of_ten(values: list[float], marks: list[float]) -> None:
-    """The default marks are all digits in all decades, and the labels that stay are any of these."""
+def test_long_axes_are_marked_at_their_values_or_at_powers_of_ten(
+    values: list[float], marks: list[float]
+) -> None:
+    """The default marks are all digits in all decades, and the labels that stay are any of
+    these.
+    """
     found = axes.of_numbers("fault.bit_error_rate", "fault.bit_error_rate", values).to_dict()
     assert found["axis"]["values"] == pytest.approx(marks)
 
@@ -265,11 +313,17 @@ def test_negative_numbers_have_a_minus_sign() -> None:
 
 @pytest.mark.parametrize("name", sources.shipped("experiment"))
 def test_captions_call_published_values_as_they_are_drawn(name: str) -> None:
-    """A value at one place is a dash; a value over several places, or without a place, is a dashed line."""
+    """A value at one place is a dash; a value over several places, or without a place, is a dashed
+    line.
+    """
     known = {claim.id: claim for claim in claims()}
     for one in tomllib.loads(sources.read("experiment", name).text).get("figure", []):
         there = [
-            len([entry["x"]] if "x" in entry else published.places(known[entry["claim"]], one.get("x", "")))
+            len(
+                [entry["x"]]
+                if "x" in entry
+                else published.places(known[entry["claim"]], one.get("x", ""))
+            )
             for entry in one.get("published", [])
         ]
         if there and set(there) == {1} and "beside" not in one and "mark" not in one:
@@ -280,10 +334,14 @@ def test_sizes_on_an_axis_have_four_digits_at_most() -> None:
     vl_convert = pytest.importorskip("vl_convert")
     sizes = [100, 20_000, 60_000, 1_000_000, 2_500_000]
     chart = (
-        alt.Chart(pl.DataFrame({"size": sizes, "y": sizes})).mark_point().encode(x=size_axis("size", "x", sizes), y="y")
+        alt.Chart(pl.DataFrame({"size": sizes, "y": sizes}))
+        .mark_point()
+        .encode(x=size_axis("size", "x", sizes), y="y")
     )
     drawn = vl_convert.vegalite_to_svg(chart.to_json(validate=False))
-    assert {"19.53 KB", "58.59 KB", "976.6 KB", "2.384 MB"} <= set(re.findall(r">([\d.]+ [KM]?B)<", drawn))
+    assert {"19.53 KB", "58.59 KB", "976.6 KB", "2.384 MB"} <= set(
+        re.findall(r">([\d.]+ [KM]?B)<", drawn)
+    )
 
 
 def test_percentiles_in_headings_have_a_point() -> None:

@@ -1,4 +1,6 @@
-"""Congestion matrices for several points have one time scale, and point differences are differences of sums."""
+"""Congestion matrices for several points have one time scale, and point differences are differences
+of sums.
+"""
 
 from __future__ import annotations
 
@@ -46,9 +48,13 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> list[PicturePoint]:
     """Two loads on a 16-node machine, and one on a smaller machine."""
     out = tmp_path_factory.mktemp("out")
     experiment = el.Experiment.from_dict(EXPERIMENT)
-    few = el.Machine.load("es40-qsnet", ["topology.nodes=16", "topology.down=[4,4]", "topology.up=[4]"])
+    few = el.Machine.load(
+        "es40-qsnet", ["topology.nodes=16", "topology.down=[4,4]", "topology.up=[4]"]
+    )
     found = el.run(experiment, few, out=out)
-    made = [PicturePoint(point.parameters["load"], found.congestion(point)) for point in found.points]
+    made = [
+        PicturePoint(point.parameters["load"], found.congestion(point)) for point in found.points
+    ]
     other = el.run(experiment, el.Machine.load("es40-qsnet"), out=out)
     return [*made, PicturePoint("64 nodes", other.congestion(other.points[1]))]
 
@@ -66,10 +72,15 @@ def test_all_pictures_have_one_scale_in_time(cases: list[PicturePoint]) -> None:
     for kind, column in (("waits", "waiting_us"), ("delays", "delay_us")):
         most = {}
         for channel, table in (("color", "links"), ("fill", "switches")):
-            domains = [layers(drawn[name].spec(), channel)[0]["scale"]["domain"] for name in (f"{kind}-1", f"{kind}-2")]
+            domains = [
+                layers(drawn[name].spec(), channel)[0]["scale"]["domain"]
+                for name in (f"{kind}-1", f"{kind}-2")
+            ]
             assert domains[0] == domains[1]
             most[channel] = domains[0][1]
-            (low, high) = layers(drawn[f"{kind}-1-difference"].spec(), channel)[0]["scale"]["domain"]
+            (low, high) = layers(drawn[f"{kind}-1-difference"].spec(), channel)[0]["scale"][
+                "domain"
+            ]
             assert (low, high) == (-most[channel], most[channel])
             window = max(getattr(case.matrix, table)[column].fill_null(0).max() for case in cases)
             assert most[channel] >= round(window, 2)
@@ -82,10 +93,16 @@ def test_captions_round_the_exact_sums_as_tables_do(cases: list[PicturePoint]) -
     first = cases[0].matrix
     scale = 1796.497 / first.links["waiting_us"].fill_null(0).max()
     longer = replace(first, links=first.links.with_columns(pl.col("waiting_us") * scale))
-    figure = next(one for one in beside.draw([replace(cases[0], matrix=longer)]) if one.name == "waits")
+    figure = next(
+        one for one in beside.draw([replace(cases[0], matrix=longer)]) if one.name == "waits"
+    )
     assert "the darkest link has 1,796 µs" in figure.caption
-    longer = replace(first, links=first.links.with_columns(pl.col("waiting_us") * scale * 1796.503 / 1796.497))
-    figure = next(one for one in beside.draw([replace(cases[0], matrix=longer)]) if one.name == "waits")
+    longer = replace(
+        first, links=first.links.with_columns(pl.col("waiting_us") * scale * 1796.503 / 1796.497)
+    )
+    figure = next(
+        one for one in beside.draw([replace(cases[0], matrix=longer)]) if one.name == "waits"
+    )
     assert "the darkest link has 1,797 µs" in figure.caption
 
 
@@ -94,7 +111,10 @@ def test_the_sums_are_those_of_the_matrices(cases: list[PicturePoint]) -> None:
     head, rows = tabular.table(figure)
     assert head == ["where", "150 MB/s, µs", "330 MB/s, µs"]
     for place, case in enumerate(cases[:2], 1):
-        sums = {f"{row['from']} → {row['to']}": row["delay_us"] for row in case.matrix.links.iter_rows(named=True)}
+        sums = {
+            f"{row['from']} → {row['to']}": row["delay_us"]
+            for row in case.matrix.links.iter_rows(named=True)
+        }
         sums |= {row["name"]: row["delay_us"] for row in case.matrix.switches.iter_rows(named=True)}
         told = {row[0]: float(row[place].replace(",", "")) for row in rows}
         assert told
@@ -108,15 +128,22 @@ def test_the_data_of_a_difference_are_differences(cases: list[PicturePoint]) -> 
     head, rows = figures["delays-1-difference"]
     assert head == ["where", "330 MB/s, µs", "150 MB/s, µs", "first less second, µs"]
     sums = {row[0]: row[1:] for row in figures["delays-1"][1]}
-    values = [[float(cell.replace(",", "").replace("\N{MINUS SIGN}", "-")) for cell in row[1:]] for row in rows]
+    values = [
+        [float(cell.replace(",", "").replace("\N{MINUS SIGN}", "-")) for cell in row[1:]]
+        for row in rows
+    ]
     for name, (first, second, less) in zip((row[0] for row in rows), values, strict=True):
         assert [first, second] == [float(cell.replace(",", "")) for cell in reversed(sums[name])]
         assert less == pytest.approx(first - second, rel=1e-2, abs=0.02)
-    assert [abs(less) for *_, less in values] == sorted((abs(less) for *_, less in values), reverse=True)
+    assert [abs(less) for *_, less in values] == sorted(
+        (abs(less) for *_, less in values), reverse=True
+    )
     assert len({less for *_, less in values}) > 5
 
 
-def test_crosses_stand_for_the_links_that_were_down_in_the_chosen_points(cases: list[PicturePoint]) -> None:
+def test_crosses_stand_for_the_links_that_were_down_in_the_chosen_points(
+    cases: list[PicturePoint],
+) -> None:
     """Each point has its own dead links, and a cross replaces the number."""
     one, two, three = cases[0].matrix.links.drop_nulls("switch")["link"].head(3)
     first, second = (
@@ -124,19 +151,40 @@ def test_crosses_stand_for_the_links_that_were_down_in_the_chosen_points(cases: 
         for case, down in zip(cases[:2], ({one, two}, {two, three}), strict=True)
     )
     drawn = {figure.name: figure for figure in beside.draw([first, second])}
-    for name, where in (("waits", "in this point"), ("waits-difference", "in the first or the second point")):
+    for name, where in (
+        ("waits", "in this point"),
+        ("waits-difference", "in the first or the second point"),
+    ):
         spec = drawn[name].spec()
-        assert f"A cross in place of a number marks links that were down {where}." in drawn[name].caption
-        points = [param["name"] for param in spec["params"] if not param["name"].startswith("moment")]
+        assert (
+            f"A cross in place of a number marks links that were down {where}."
+            in drawn[name].caption
+        )
+        points = [
+            param["name"] for param in spec["params"] if not param["name"].startswith("moment")
+        ]
         (failed,) = {
-            step["calculate"] for layer in spec["layer"] for step in layer["transform"] if step.get("as") == "failed"
+            step["calculate"]
+            for layer in spec["layer"]
+            for step in layer["transform"]
+            if step.get("as") == "failed"
         }
         assert failed == " || ".join(f"datum.down[{point}]" for point in points)
-        texts = [layer for layer in spec["layer"] if layer["mark"]["type"] == "text" and "calculate" in str(layer)]
-        filtered = [str(layer["transform"]) for layer in texts if "datum.sum" in str(layer["transform"])]
+        texts = [
+            layer
+            for layer in spec["layer"]
+            if layer["mark"]["type"] == "text" and "calculate" in str(layer)
+        ]
+        filtered = [
+            str(layer["transform"]) for layer in texts if "datum.sum" in str(layer["transform"])
+        ]
         assert filtered
         assert all("!datum.failed" in each for each in filtered)
-        squares = next(rows for rows in spec["datasets"].values() if "down" in rows[0] and rows[0]["kind"] == "link")
+        squares = next(
+            rows
+            for rows in spec["datasets"].values()
+            if "down" in rows[0] and rows[0]["kind"] == "link"
+        )
         assert sum(row["down"][0] for row in squares) == sum(row["down"][1] for row in squares) == 2
         assert sum(any(row["down"]) for row in squares) == 3
     healthy = beside.draw(cases[:2])
@@ -144,30 +192,47 @@ def test_crosses_stand_for_the_links_that_were_down_in_the_chosen_points(cases: 
 
 
 def test_the_picture_of_a_difference_subtracts_the_second_point(cases: list[PicturePoint]) -> None:
-    """The squares' expression, and the sums at its places with both points chosen and at the measured window."""
+    """The squares' expression, and the sums at its places with both points chosen and at the
+    measured window.
+    """
     figure = next(figure for figure in beside.draw(cases) if figure.name == "waits-1-difference")
     spec = figure.spec()
     first, second, moment = (param["name"] for param in spec["params"])
     (expression,) = {
-        step["calculate"] for layer in spec["layer"] for step in layer["transform"] if step.get("as") == "sum"
+        step["calculate"]
+        for layer in spec["layer"]
+        for step in layer["transform"]
+        if step.get("as") == "sum"
     }
     squares = next(
-        rows for rows in spec["datasets"].values() if "us" in rows[0] and any("→" in row["name"] for row in rows)
+        rows
+        for rows in spec["datasets"].values()
+        if "us" in rows[0] and any("→" in row["name"] for row in rows)
     )
     steps = len(cases[0].matrix.slices["slice"].unique()) + 1
     assert steps == 4
     waits = [
-        {f"{row['from']} → {row['to']}": row["waiting_us"] for row in case.matrix.links.iter_rows(named=True)}
+        {
+            f"{row['from']} → {row['to']}": row["waiting_us"]
+            for row in case.matrix.links.iter_rows(named=True)
+        }
         for case in cases[:2]
     ]
-    assert expression == f"datum.us[{first} * 4 + {moment} - 1] - datum.us[{second} * 4 + {moment} - 1]"
+    assert (
+        expression
+        == f"datum.us[{first} * 4 + {moment} - 1] - datum.us[{second} * 4 + {moment} - 1]"
+    )
     for row in squares:
         for one, other in ((1, 0), (0, 1)):
             got = row["us"][one * 4 + 4 - 1] - row["us"][other * 4 + 4 - 1]
-            assert got == pytest.approx(waits[one][row["name"]] - waits[other][row["name"]], abs=0.011)
+            assert got == pytest.approx(
+                waits[one][row["name"]] - waits[other][row["name"]], abs=0.011
+            )
 
 
-def test_the_legend_of_a_difference_names_both_ends_with_their_signs(cases: list[PicturePoint]) -> None:
+def test_the_legend_of_a_difference_names_both_ends_with_their_signs(
+    cases: list[PicturePoint],
+) -> None:
     """Labels at the colour scale's ends are aligned inwards, and inside the picture."""
     figure = next(figure for figure in beside.draw(cases) if figure.name == "waits-1-difference")
     for channel in ("color", "fill"):
@@ -175,15 +240,26 @@ def test_the_legend_of_a_difference_names_both_ends_with_their_signs(cases: list
         low, high = one["scale"]["domain"]
         assert one["legend"]["values"] == [low, 0, high]
     svg = vlc.vegalite_to_svg(figure.spec())
-    signed = re.findall(r'<text text-anchor="(\w+)" transform="translate\(([-\d.]+),[^>]*>([^<]*)</text>', svg)
-    ends = [(anchor, float(x), text) for anchor, x, text in signed if re.fullmatch("[\N{MINUS SIGN}-][0-9.,]+", text)]
+    signed = re.findall(
+        r'<text text-anchor="(\w+)" transform="translate\(([-\d.]+),[^>]*>([^<]*)</text>', svg
+    )
+    ends = [
+        (anchor, float(x), text)
+        for anchor, x, text in signed
+        if re.fullmatch("[\N{MINUS SIGN}-][0-9.,]+", text)
+    ]
     assert [anchor for anchor, _, _ in ends if anchor == "start"] == ["start", "start"]
     assert all(x >= 0 for anchor, x, _ in ends if anchor == "start")
 
 
 TORUS = ["topology.kind=torus", "topology.nodes=16", "topology.dimensions=[4, 4]"]
 
-DRAGONFLY = ["topology.kind=dragonfly", "topology.nodes=12", "topology.terminals=1", "topology.group=4"]
+DRAGONFLY = [
+    "topology.kind=dragonfly",
+    "topology.nodes=12",
+    "topology.terminals=1",
+    "topology.group=4",
+]
 DRAGONFLY += ["topology.global=1", "topology.groups=3", "topology.routing=minimal"]
 
 
@@ -204,15 +280,24 @@ def test_networks_without_levels_have_a_row_for_each_kind_of_links(
         .replace("330 MB/s", "30 GB/s")
         .replace("complement", "uniform")
     )
-    machine = el.Machine.load("infiniband-ndr", [*changes, "link.channels=8", "link.hop_delay=99.84 ns"])
+    machine = el.Machine.load(
+        "infiniband-ndr", [*changes, "link.channels=8", "link.hop_delay=99.84 ns"]
+    )
     found = el.run(el.Experiment.from_dict(json.loads(text)), machine, out=tmp_path / "out")
     matrix = found.congestion(found.points[1])
-    for view, rows in ((of_waits(matrix), ["to nodes"]), (of_delays(matrix), ["from nodes", "at nodes"])):
+    for view, rows in (
+        (of_waits(matrix), ["to nodes"]),
+        (of_delays(matrix), ["from nodes", "at nodes"]),
+    ):
         members, labels, _ = layout(view)
-        assert labels.filter(pl.col("align") == "left")["text"].to_list()[: len(kinds) + len(rows) + 1] == [
+        assert labels.filter(pl.col("align") == "left")["text"].to_list()[
+            : len(kinds) + len(rows) + 1
+        ] == [
             *("switches", *kinds, *rows),
         ]
-        assert members.filter(pl.col("kind") == "link").height == len(view.links) + len(view.ends), "each link once"
+        assert members.filter(pl.col("kind") == "link").height == len(view.links) + len(
+            view.ends
+        ), "each link once"
     (first, *_) = beside.draw([PicturePoint("a" * 500, matrix)])
     assert ends in first.caption
     assert not re.search("upwards|downwards|above|below", first.caption)
@@ -225,10 +310,17 @@ def test_a_network_with_much_lower_sums_says_so(cases: list[PicturePoint]) -> No
     """The last picture shows another network, on the first one's scale."""
     links = cases[2].matrix.links.with_columns(pl.col("waiting_us") / 1000)
     switches = cases[2].matrix.switches.with_columns(pl.col("waiting_us") / 1000)
-    low = replace(cases[2].matrix, links=links, switches=switches, slices=cases[2].matrix.slices.clear())
-    drawn = {figure.name: figure.caption for figure in beside.draw([*cases[:2], PicturePoint("low", low)])}
+    low = replace(
+        cases[2].matrix, links=links, switches=switches, slices=cases[2].matrix.slices.clear()
+    )
+    drawn = {
+        figure.name: figure.caption
+        for figure in beside.draw([*cases[:2], PicturePoint("low", low)])
+    }
     assert "pale on this scale" in drawn["waits-2"]
-    assert all("pale on this scale" not in drawn[name] for name in ("waits-1", "delays-1", "delays-2"))
+    assert all(
+        "pale on this scale" not in drawn[name] for name in ("waits-1", "delays-1", "delays-2")
+    )
 
 
 def test_a_window_from_the_start_on_is_the_entire_run(cases: list[PicturePoint]) -> None:
@@ -240,28 +332,42 @@ def test_a_window_from_the_start_on_is_the_entire_run(cases: list[PicturePoint])
 def test_a_single_point_has_no_list_and_no_difference(cases: list[PicturePoint]) -> None:
     drawn = beside.draw([PicturePoint("", cases[0].matrix)])
     assert [figure.name for figure in drawn] == ["waits", "delays"]
-    assert all("bind" not in param for param in drawn[0].spec()["params"] if param["name"].startswith("point"))
+    assert all(
+        "bind" not in param
+        for param in drawn[0].spec()["params"]
+        if param["name"].startswith("point")
+    )
     assert beside.draw([]) == []
 
 
-def test_points_with_slices_keep_their_slider_beside_points_without(cases: list[PicturePoint]) -> None:
-    """A point without slices, or with other ones, has its own picture; it takes the slider from no other point."""
+def test_points_with_slices_keep_their_slider_beside_points_without(
+    cases: list[PicturePoint],
+) -> None:
+    """A point without slices, or with other ones, has its own picture; it takes the slider from no
+    other point.
+    """
     first, second, _ = cases
     bare = replace(
-        second, label="bare", matrix=replace(second.matrix, slice_count=0, slices=second.matrix.slices.clear())
+        second,
+        label="bare",
+        matrix=replace(second.matrix, slice_count=0, slices=second.matrix.slices.clear()),
     )
     drawn = {figure.name: figure for figure in beside.draw([first, second, bare])}
     titles = {name: figure.title for name, figure in drawn.items() if "difference" not in name}
     assert titles["waits-1"] == "Waits for links that leave switches, 3 slices of 0.017 ms"
     assert titles["waits-2"] == "Waits for links that leave switches, without slices of time"
     for name, figure in drawn.items():
-        sliders = [one for one in figure.spec()["params"] if one.get("bind", {}).get("input") == "range"]
+        sliders = [
+            one for one in figure.spec()["params"] if one.get("bind", {}).get("input") == "range"
+        ]
         assert bool(sliders) == ("-1" in name), name
     (alone,) = (figure.title for figure in beside.draw([first, second]) if figure.name == "waits")
     assert alone == "Waits for links that leave switches"
 
 
-def test_too_many_slices_for_a_picture_are_named(cases: list[PicturePoint], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_slices_for_a_picture_are_named(
+    cases: list[PicturePoint], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(beside, "MOST_NUMBERS", 10)
     for figure in beside.draw(cases[:1]):
         assert 'too many for this picture: result.table("slices") has them' in figure.caption

@@ -1,4 +1,6 @@
-"""Files that commands write and read: devices, pipes and links in their place, and no other module that opens files."""
+"""Files that commands write and read: devices, pipes and links in their place, and no other module
+that opens files.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,16 @@ if TYPE_CHECKING:
     Elanite = Callable[..., Ended]
 
 PACKAGE = Path(elanite.__file__).parent
-OPENING = {"open", "write_text", "write_bytes", "read_text", "read_bytes", "touch", "mkstemp", "sink_parquet"}
+OPENING = {
+    "open",
+    "write_text",
+    "write_bytes",
+    "read_text",
+    "read_bytes",
+    "touch",
+    "mkstemp",
+    "sink_parquet",
+}
 """Calls that open files."""
 RENAMING = {"replace", "renames"}
 """Calls that rename files, if they have one argument."""
@@ -41,7 +52,10 @@ OTHERS = {
     ("base/streams.py", "os.open"),
     ("base/streams.py", "open"),
     # A library that writes the path that it got from ``whole``.
-    ("results/export.py", "pl.concat([pl.scan_parquet(part) for part in parts], how='diagonal_relaxed').sink_parquet"),
+    (
+        "results/export.py",
+        "pl.concat([pl.scan_parquet(part) for part in parts], how='diagonal_relaxed').sink_parquet",
+    ),
 }
 """Calls that open no user file."""
 ALONE = {"base/whole.py", "base/bounded.py", "mpirun/guard.py"}
@@ -52,7 +66,11 @@ def calls(tree: ast.AST) -> Iterator[str]:
     """A module's calls that open, replace or link files."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            name = (
+                node.func.attr
+                if isinstance(node.func, ast.Attribute)
+                else getattr(node.func, "id", "")
+            )
             if name in OPENING or (name in RENAMING and len(node.args) == 1 and not node.keywords):
                 yield ast.unparse(node.func)
 
@@ -84,7 +102,9 @@ def test_the_search_finds_other_ways_to_open_files(line: str) -> None:
 
 def test_figures_open_no_files() -> None:
     for path in (PACKAGE / "figures").rglob("*.py"):
-        assert not {call for call in calls(ast.parse(path.read_text())) if not call.endswith(".replace")}
+        assert not {
+            call for call in calls(ast.parse(path.read_text())) if not call.endswith(".replace")
+        }
 
 
 def test_a_link_is_followed_and_keeps_its_place(tmp_path: Path) -> None:
@@ -96,7 +116,12 @@ def test_a_link_is_followed_and_keeps_its_place(tmp_path: Path) -> None:
         assert (tmp_path / "folder" / "real.txt").read_text() == text
     assert (tmp_path / "first").is_symlink()
     assert (tmp_path / "second").is_symlink()
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["first", "folder", "real.txt", "second"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [
+        "first",
+        "folder",
+        "real.txt",
+        "second",
+    ]
 
 
 def test_links_in_a_circle_are_an_error(tmp_path: Path) -> None:
@@ -138,7 +163,10 @@ def test_a_device_is_written_to(tmp_path: Path, campaign: Path, elanite: Elanite
     (tmp_path / "trace.goal").write_text(
         "num_ranks 2\nrank 0 {\nl1: send 8b to 1\n}\nrank 1 {\nl1: recv 8b from 0\n}\n"
     )
-    for words in (("store", "export", "--store", str(campaign)), ("replay", "trace.goal", "--html")):
+    for words in (
+        ("store", "export", "--store", str(campaign)),
+        ("replay", "trace.goal", "--html"),
+    ):
         assert elanite(*words, "null").code == 0, words
         ended = elanite(*words, "full")
         assert ended.code == 1, (words, ended)
@@ -153,7 +181,9 @@ def test_standard_output_as_a_file_follows_what_is_there(campaign: Path, tmp_pat
     export = command("store", "export", "/dev/stdout", "--store", str(campaign), "-q")
     file = tmp_path / "output"
     with file.open("wb") as stream:
-        subprocess.run(["sh", "-c", inside, "sh", *export], env=environment(), stdout=stream, check=True)
+        subprocess.run(
+            ["sh", "-c", inside, "sh", *export], env=environment(), stdout=stream, check=True
+        )
     content = file.read_bytes()
     assert content.startswith(b"before\nPAR1")
     assert content.endswith(b"after\n")
@@ -207,9 +237,15 @@ def inputs(place: str) -> dict[str, tuple[str, ...]]:
 
 @pytest.mark.parametrize(
     ("place", "words"),
-    [("/dev/zero", "it is a device"), ("pipe", "it is a pipe"), ("large", "it has 20,000,000,000 bytes")],
+    [
+        ("/dev/zero", "it is a device"),
+        ("pipe", "it is a pipe"),
+        ("large", "it has 20,000,000,000 bytes"),
+    ],
 )
-def test_a_file_to_read_is_regular_and_bounded(tmp_path: Path, elanite: Elanite, place: str, words: str) -> None:
+def test_a_file_to_read_is_regular_and_bounded(
+    tmp_path: Path, elanite: Elanite, place: str, words: str
+) -> None:
     """Before its first byte is read, and before memory is taken."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "large").touch()
@@ -225,13 +261,18 @@ def test_a_file_to_read_is_regular_and_bounded(tmp_path: Path, elanite: Elanite,
         if place == "large" and name in ("trace", "import"):
             continue  # traces may be larger than memory
         ended = (
-            elanite(*line, "--out", "out") if name in ("run", "machine", "measured", "placement") else elanite(*line)
+            elanite(*line, "--out", "out")
+            if name in ("run", "machine", "measured", "placement")
+            else elanite(*line)
         )
         assert ended.code == 2, (name, ended)
         if name == "pairs":
             assert "pairs.csv cannot be read: it " in ended.err, ended
         else:
-            assert f"{place}: {words}" in ended.err or f"{place}: it cannot be read: {words}" in ended.err, (
+            assert (
+                f"{place}: {words}" in ended.err
+                or f"{place}: it cannot be read: {words}" in ended.err
+            ), (
                 name,
                 ended,
             )
@@ -246,7 +287,14 @@ def odd(name: str) -> dict[str, tuple[str, ...]]:
         "page": ("run", SMALL, "--html", f"{name}.html"),
         "machine": ("run", SMALL, "--machine", f"{name}.toml"),
         "set": ("show", "es40-qsnet", "--set", f"bus.rate={name}"),
-        "measured": ("calibrate", SMALL, "--to", f"{name}.csv", "--fit", "bus.rate=150 MB/s..400 MB/s"),
+        "measured": (
+            "calibrate",
+            SMALL,
+            "--to",
+            f"{name}.csv",
+            "--fit",
+            "bus.rate=150 MB/s..400 MB/s",
+        ),
         "import": ("import", f"{name}.txt", "--terminals", "1"),
         "new": ("new", "machine", name, "--nodes", "64"),
         "replay": ("replay", f"{name}.goal"),
@@ -263,7 +311,10 @@ def test_names_with_bytes_that_are_no_text_are_refused(tmp_path: Path, elanite: 
     for case, words in odd(name).items():
         ended = elanite(*words)
         assert ended.code == 2, (case, ended)
-        assert ": this name has bytes that are not UTF-8; give it another one\n" in ended.err, (case, ended)
+        assert ": this name has bytes that are not UTF-8; give it another one\n" in ended.err, (
+            case,
+            ended,
+        )
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -271,7 +322,10 @@ def test_a_folder_with_bytes_that_are_no_text_is_no_bug(tmp_path: Path, elanite:
     folder = tmp_path / os.fsdecode(b"a\xff")
     folder.mkdir()
     (folder / "trace.goal").write_text("num_ranks 1\nrank 0 {\nl1: calc 5\n}\n")
-    for words in (("run", SMALL, "--html", "page.html"), ("replay", "trace.goal", "--html", "replay.html")):
+    for words in (
+        ("run", SMALL, "--html", "page.html"),
+        ("replay", "trace.goal", "--html", "replay.html"),
+    ):
         ended = elanite(*words, cwd=folder)
         assert ended.code in (0, 2), ended
         assert "Traceback" not in ended.err
@@ -282,12 +336,17 @@ def test_folders_within_folders_without_end(tmp_path: Path, elanite: Elanite) ->
     deep = "x/" * 1200 + "y"
     whole.write(tmp_path / deep, "deep")
     assert (tmp_path / deep).read_text() == "deep"
-    for words in (("--out", "z/" * 2500), ("--html", f"{'z/' * 2500}page.html"), ("--out", "z" * 300)):
+    for words in (
+        ("--out", "z/" * 2500),
+        ("--html", f"{'z/' * 2500}page.html"),
+        ("--out", "z" * 300),
+    ):
         ended = elanite("run", SMALL, *words)
         assert ended.code in (1, 2), ended
         assert "File name too long" in ended.err, ended
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
-    # pytest removes old folders by recursion, and Python 3.11 does not come back from one this deep.
+    # pytest removes old folders by recursion, and Python 3.11 does not come back from one this
+    # deep.
     subprocess.run(["rm", "-r", tmp_path / "x"], check=True)
 
 
@@ -295,7 +354,10 @@ def test_a_file_that_grows_is_bounded(tmp_path: Path, monkeypatch: pytest.Monkey
     file = tmp_path / "file"
     file.write_text("12345")
     assert bounded.load(file, 5) == b"12345"
-    with pytest.raises(UsageError, match=r"--to: .*file: it has 5 bytes, and at most 4 are read; name a regular file"):
+    with pytest.raises(
+        UsageError,
+        match=r"--to: .*file: it has 5 bytes, and at most 4 are read; name a regular file",
+    ):
         bounded.text(file, 4, named="--to")
     monkeypatch.setattr(bounded, "_regular", lambda *_: None)
     with pytest.raises(bounded.IrregularFile):

@@ -52,9 +52,15 @@ def test_explanations() -> None:
     assert "1 to 32" in parameter.allowed
     assert [name for name, _ in parameter.facts] == sources.shipped("machine")
     assert meanings.explain("hop_delay").key == "link.hop_delay"
-    assert dict(meanings.explain("ping.uni.latency.0B").facts)["fitted by"] == "adapter.dma_start (es40-qsnet)"
+    assert (
+        dict(meanings.explain("ping.uni.latency.0B").facts)["fitted by"]
+        == "adapter.dma_start (es40-qsnet)"
+    )
     assert "measured" in meanings.explain("run.window").text
-    assert "circuit" in meanings.explain("switch.circuit").text or "channels" in meanings.explain("switch.circuit").text
+    assert (
+        "circuit" in meanings.explain("switch.circuit").text
+        or "channels" in meanings.explain("switch.circuit").text
+    )
 
 
 def test_every_parameter_is_explained() -> None:
@@ -70,7 +76,18 @@ def test_unknown_keys_have_a_neighbour(elanite: Run) -> None:
 
 
 def test_results_are_chosen(elanite: Run, campaign: Path) -> None:
-    words = ("run", SMALL, "--out", str(campaign), "--series", "ping", "--metric", "latency", "--format", "csv")
+    words = (
+        "run",
+        SMALL,
+        "--out",
+        str(campaign),
+        "--series",
+        "ping",
+        "--metric",
+        "latency",
+        "--format",
+        "csv",
+    )
     rows = elanite(*words, "--where", "message=64 B").out.splitlines()
     assert len(rows) > 2
     assert all(",64 B," in row and "latency" in row for row in rows[1:])
@@ -93,7 +110,9 @@ def test_results_are_chosen(elanite: Run, campaign: Path) -> None:
         ("--seed", "-3", "--seed"),
     ],
 )
-def test_wrong_choices_are_errors(elanite: Run, campaign: Path, option: str, value: str, said: str) -> None:
+def test_wrong_choices_are_errors(
+    elanite: Run, campaign: Path, option: str, value: str, said: str
+) -> None:
     ended = elanite("run", SMALL, "--out", str(campaign), option, value)
     assert ended.code == 2
     assert said in ended.err
@@ -114,7 +133,18 @@ def test_quiet_commands_say_nothing(elanite: Run, campaign: Path) -> None:
 
 
 def test_pictures_and_pages(elanite: Run, campaign: Path, tmp_path: Path) -> None:
-    words = ("run", SMALL, "--out", str(campaign), "--html", "page.html", "--svg", "picture.svg", "--format", "csv")
+    words = (
+        "run",
+        SMALL,
+        "--out",
+        str(campaign),
+        "--html",
+        "page.html",
+        "--svg",
+        "picture.svg",
+        "--format",
+        "csv",
+    )
     ended = elanite(*words)
     assert ended.code == 0, ended.err
     assert "<svg" in (tmp_path / "picture.svg").read_text(encoding="utf-8")
@@ -145,7 +175,10 @@ def test_a_machine_of_ones_own_is_explained_by_its_own_bounds(elanite: Run, tmp_
     assert "moves on mine: not studied" in ended.out
     assert "es40-qsnet" not in ended.out
     # A shipped machine by its name or by its file has its study, and the others are left out.
-    moves = [each.name for each in meanings.explain("link.hop_delay", sources.read("machine", "es40-qsnet")).moves]
+    moves = [
+        each.name
+        for each in meanings.explain("link.hop_delay", sources.read("machine", "es40-qsnet")).moves
+    ]
     assert moves == ["moves on es40-qsnet"]
 
 
@@ -161,7 +194,10 @@ def test_a_machine_of_ones_own_is_explained_by_its_own_bounds(elanite: Run, tmp_
 def test_what_others_call_a_parameter_leads_to_it(elanite: Run, key: str, meant: str) -> None:
     ended = elanite("explain", key)
     assert ended.code == 2
-    assert f"there is no parameter, claim, key or column `{key}`; here that is `{meant}`\n" in ended.err
+    assert (
+        f"there is no parameter, claim, key or column `{key}`; here that is `{meant}`\n"
+        in ended.err
+    )
 
 
 def test_synonyms_lead_to_parameters() -> None:
@@ -195,7 +231,9 @@ def test_shown_as_json(elanite: Run) -> None:
 
 
 def test_a_claim_that_does_not_exist_is_no_fit(elanite: Run, tmp_path: Path) -> None:
-    text = sources.read("machine", "es40-qsnet").text.replace('"ping.bi.elan.bandwidth"', '"ping.bi.elan.bandwith"')
+    text = sources.read("machine", "es40-qsnet").text.replace(
+        '"ping.bi.elan.bandwidth"', '"ping.bi.elan.bandwith"'
+    )
     (tmp_path / "typo.toml").write_text(text, encoding="utf-8")
     ended = elanite("check", "typo.toml")
     assert ended.code == 2

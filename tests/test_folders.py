@@ -1,4 +1,6 @@
-"""Folders that are handed on: the files that a file names are relative to that file, and to no other folder."""
+"""Folders that are handed on: the files that a file names are relative to that file, and to no
+other folder.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ def elsewhere(root: Path, tmp_path: Path) -> Iterator[tuple[Path, str]]:
     yield tmp_path, str(root / "work" / "mine.toml")
 
 
-def test_files_are_found_from_any_folder(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_found_from_any_folder(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = identities(folder / "work" / "mine.toml")
     for here, file in elsewhere(folder, tmp_path):
         monkeypatch.chdir(here)
@@ -120,7 +124,9 @@ def test_a_machine_beside_the_experiment_is_the_one_that_is_meant(
     assert identities(work / "mine.toml") != expected
 
 
-def test_shipped_experiments_take_shipped_machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shipped_experiments_take_shipped_machines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = identities("qsnet/ping")
     (tmp_path / "es40-qsnet").write_text(sources.read("machine", "opteron-qsnet2").text)
     monkeypatch.chdir(tmp_path)
@@ -129,10 +135,14 @@ def test_shipped_experiments_take_shipped_machines(tmp_path: Path, monkeypatch: 
 
 def test_missing_files_are_named_by_their_paths(folder: Path) -> None:
     (folder / "machines" / "nets" / "tree.txt").unlink()
-    with pytest.raises(UsageError, match=r"nets/tree\.txt: No such file .*; topology\.file of .*own\.toml names it"):
+    with pytest.raises(
+        UsageError, match=r"nets/tree\.txt: No such file .*; topology\.file of .*own\.toml names it"
+    ):
         identities(folder / "work" / "mine.toml")
     (folder / "machines" / "own.toml").unlink()
-    with pytest.raises(UsageError, match=r"mine\.toml: machine: there is no file `.*work/\.\./machines/own\.toml`"):
+    with pytest.raises(
+        UsageError, match=r"mine\.toml: machine: there is no file `.*work/\.\./machines/own\.toml`"
+    ):
         identities(folder / "work" / "mine.toml")
     (folder / "work" / "mine.toml").write_text(EXPERIMENT.replace("MACHINE", "es40-qsnet"))
     (folder / "tables" / "pairs.csv").unlink()
@@ -140,7 +150,9 @@ def test_missing_files_are_named_by_their_paths(folder: Path) -> None:
         identities(folder / "work" / "mine.toml")
 
 
-def test_commands_take_the_files_of_a_folder(folder: Path, tmp_path: Path, elanite: Elanite) -> None:
+def test_commands_take_the_files_of_a_folder(
+    folder: Path, tmp_path: Path, elanite: Elanite
+) -> None:
     words = ["run", f"{folder.name}/work/mine.toml", "--out", "out"]
     assert elanite(*words, cwd=tmp_path).code == 0
     assert elanite("check", "work/mine.toml", cwd=folder).code == 0
@@ -148,7 +160,9 @@ def test_commands_take_the_files_of_a_folder(folder: Path, tmp_path: Path, elani
 
 def test_an_experiment_is_saved_into_another_folder(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
-    saved = el.Experiment.load(folder / "work" / "mine.toml").save(tmp_path / "elsewhere" / "copy.toml")
+    saved = el.Experiment.load(folder / "work" / "mine.toml").save(
+        tmp_path / "elsewhere" / "copy.toml"
+    )
     assert "../handed on/machines/own.toml" in saved.file.text
     assert "../handed on/tables/pairs.csv" in saved.file.text
     assert identities(tmp_path / "elsewhere" / "copy.toml")

@@ -1,4 +1,6 @@
-"""Exceptions from other libraries on user files: each is one error with the place (``elanite.base.foreign``)."""
+"""Exceptions from other libraries on user files: each is one error with the place
+(``elanite.base.foreign``).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ class PanicException(BaseException):
         (KeyError(43), "KeyError: 43"),
         (ValueError("line 3 has no end"), "line 3 has no end"),
         (AssertionError(), "AssertionError"),
-        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), "can't decode byte 0xff"),
+        (
+            UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"),
+            "can't decode byte 0xff",
+        ),
         (FileNotFoundError(2, "No such file or directory", "x"), "No such file or directory"),
         (RecursionError("maximum recursion depth exceeded"), "maximum recursion depth exceeded"),
         (PanicException("index out of bounds: 7"), "index out of bounds: 7"),
@@ -36,7 +41,9 @@ def test_any_exception_is_an_error_with_its_place(raised: BaseException, words: 
     assert told.value.__cause__ is raised
 
 
-@pytest.mark.parametrize("raised", [KeyboardInterrupt(), SystemExit(3), GeneratorExit(), RunError("own words")])
+@pytest.mark.parametrize(
+    "raised", [KeyboardInterrupt(), SystemExit(3), GeneratorExit(), RunError("own words")]
+)
 def test_interrupts_exits_and_own_errors_pass(raised: BaseException) -> None:
     with pytest.raises(type(raised)) as told, reading("a", "b"):
         raise raised

@@ -1,4 +1,6 @@
-"""Ways in which people write the formats: encodings, headings, units, quotes, plugins, and their broken forms."""
+"""Ways in which people write the formats: encodings, headings, units, quotes, plugins, and their
+broken forms.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,13 @@ def test_encodings_and_line_ends(tmp_path: Path, name: str) -> None:
     windows = ALL[name].replace("\n", "\r\n").rstrip()
     for content in (windows.encode(), windows.encode("utf-8-sig"), windows.encode("utf-16")):
         found = of_bytes(tmp_path, content)
-        assert (list(found.nodes), list(found.switches)) == (list(plain.nodes), list(plain.switches))
-        assert [each[:4] for each in map(_cable, found.cables)] == [each[:4] for each in map(_cable, plain.cables)]
+        assert (list(found.nodes), list(found.switches)) == (
+            list(plain.nodes),
+            list(plain.switches),
+        )
+        assert [each[:4] for each in map(_cable, found.cables)] == [
+            each[:4] for each in map(_cable, plain.cables)
+        ]
 
 
 def _cable(each: object) -> tuple[object, ...]:
@@ -52,7 +59,9 @@ def pairs(network: Network) -> list[tuple[str, str]]:
 
 
 def test_xml_has_the_encoding_of_its_declaration(tmp_path: Path) -> None:
-    named = ALL["graphml"].replace('<?xml version="1.0"?>', '<?xml version="1.0" encoding="ISO-8859-1"?>')
+    named = ALL["graphml"].replace(
+        '<?xml version="1.0"?>', '<?xml version="1.0" encoding="ISO-8859-1"?>'
+    )
     found = of_bytes(tmp_path, named.replace("h1", "hôte").encode("latin-1"))
     assert list(found.nodes) == ["hôte", "h2"]
 
@@ -60,7 +69,10 @@ def test_xml_has_the_encoding_of_its_declaration(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (gzip.compress(b"a b\n"), "this is a file compressed by gzip, and no network\n  decompress it: zcat FILE"),
+        (
+            gzip.compress(b"a b\n"),
+            "this is a file compressed by gzip, and no network\n  decompress it: zcat FILE",
+        ),
         (
             "leaf é\n".encode("latin-1"),
             "this is a text that is not UTF-8 (byte 5), and no network\n  convert it: iconv",
@@ -75,8 +87,14 @@ def test_bytes_that_are_no_text_have_a_remedy(tmp_path: Path, content: bytes, sa
 
 
 def test_columns_of_a_table(tmp_path: Path) -> None:
-    """Cells have the meaning of their column, whatever separates them; other columns are named and left out."""
-    rows = ["source,target,type,bandwidth (Gbps),latency_us", '"rack 1",spine,up,100,0.5', "rack 2,spine,up,20,2"]
+    """Cells have the meaning of their column, whatever separates them; other columns are named and
+    left out.
+    """
+    rows = [
+        "source,target,type,bandwidth (Gbps),latency_us",
+        '"rack 1",spine,up,100,0.5',
+        "rack 2,spine,up,20,2",
+    ]
     for between in ",;\t":
         found = read(tmp_path, "".join(f"{row.replace(',', between)}\n" for row in rows))
         assert list(found.switches) == ["rack 1", "spine", "rack 2"]
@@ -93,7 +111,11 @@ def test_columns_of_a_table(tmp_path: Path) -> None:
 
 
 def test_words_of_an_edge(tmp_path: Path) -> None:
-    assert pairs(read(tmp_path, '"a" "b"\nb -> c\nc -- d\n')) == [("a", "b"), ("b", "c"), ("c", "d")]
+    assert pairs(read(tmp_path, '"a" "b"\nb -> c\nc -- d\n')) == [
+        ("a", "b"),
+        ("b", "c"),
+        ("c", "d"),
+    ]
     assert rates(read(tmp_path, "a b 100G\nb c 25gbps 1us\n")) == {"100": 1, "25": 1}
     assert delays(read(tmp_path, "0 1 25Gbps 1us\n1 2 25Gbps 1us\n")) == {1000: 2}
 
@@ -108,11 +130,15 @@ def test_edges_in_both_directions_are_cables(tmp_path: Path) -> None:
     # A cable in one direction alone: the others are two cables each.
     assert len(read(tmp_path, "a b\nb a\nb c\n").cables) == 3
     unlike = 'digraph { a -> b [rate="100 Gb/s"]; b -> a [rate="20 Gb/s"]; }'
-    assert "1 cables have another rate or delay in each direction" in read(tmp_path, unlike).notes[1]
+    assert (
+        "1 cables have another rate or delay in each direction" in read(tmp_path, unlike).notes[1]
+    )
 
 
 def test_a_first_edge_is_no_count_of_vertices_and_edges(tmp_path: Path) -> None:
-    """The path 1, 2, 3 as a matrix, and as a list: `2 1` is an edge, though one edge with two ends follows."""
+    """The path 1, 2, 3 as a matrix, and as a list: `2 1` is an edge, though one edge with two ends
+    follows.
+    """
     for head in ("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n", ""):
         found = read(tmp_path, f"{head}2 1\n3 2\n")
         assert (found.count(), pairs(found)) == (3, [("2", "1"), ("3", "2")])
@@ -120,7 +146,10 @@ def test_a_first_edge_is_no_count_of_vertices_and_edges(tmp_path: Path) -> None:
 
 def test_remarks_before_a_graph_in_dot(tmp_path: Path) -> None:
     found = read(
-        tmp_path, "/* drawn\n * by hand */\n# a line\n// another\nGRAPH {\n a -- b -- c;\n}\n".replace("GRAPH", "graph")
+        tmp_path,
+        "/* drawn\n * by hand */\n# a line\n// another\nGRAPH {\n a -- b -- c;\n}\n".replace(
+            "GRAPH", "graph"
+        ),
     )
     assert pairs(found) == [("a", "b"), ("b", "c")]
 
@@ -130,7 +159,9 @@ def test_hosts_among_vertices_with_other_words(tmp_path: Path) -> None:
     vertices = "l1 [function=leaf]; f1 [function=firewall]; h1 [function=host];"
     found = read(tmp_path, f'graph {{ {vertices} "h1":"eth0" -- "l1":"swp1"; l1 -- f1; }}')
     assert (list(found.nodes), list(found.switches)) == (["h1"], ["l1", "f1"])
-    assert "vertices with another function than those of nodes are switches: firewall" in found.notes
+    assert (
+        "vertices with another function than those of nodes are switches: firewall" in found.notes
+    )
 
 
 SLURM_YAML = """\
@@ -157,10 +188,16 @@ SLURM_YAML = """\
 
 def test_topologies_of_slurm_in_yaml(tmp_path: Path) -> None:
     found = read(tmp_path, SLURM_YAML)
-    assert (list(found.nodes), list(found.switches)) == (["cn1", "cn2", "cn10", "cn11"], ["top", "leaf0", "leaf1"])
+    assert (list(found.nodes), list(found.switches)) == (
+        ["cn1", "cn2", "cn10", "cn11"],
+        ["top", "leaf0", "leaf1"],
+    )
     assert pairs(found)[:2] == [("leaf0", "top"), ("leaf1", "top")]
     assert "topology `main` is read; the others are left out: `blocks`" in found.notes
-    plain = "SwitchName=top Switches=leaf[0-1]\nSwitchName=leaf0 Nodes=cn[1-2]\nSwitchName=leaf1 Nodes=cn[10-11]\n"
+    plain = (
+        "SwitchName=top Switches=leaf[0-1]\nSwitchName=leaf0 Nodes=cn[1-2]\nSwitchName=leaf1"
+        " Nodes=cn[10-11]\n"
+    )
     assert pairs(read(tmp_path, plain)) == pairs(found)
 
 
@@ -169,7 +206,14 @@ def test_blocks_of_slurm_have_switches_that_are_assumed(tmp_path: Path) -> None:
     for text in (conf, SLURM_YAML.replace("cluster_default: false", "cluster_default: true")):
         found = read(tmp_path, text)
         assert sorted(pairs(found)) == sorted(
-            [("gb01", "b1"), ("gb02", "b1"), ("gb03", "b2"), ("gb04", "b2"), ("b1", "top"), ("b2", "top")]
+            [
+                ("gb01", "b1"),
+                ("gb02", "b1"),
+                ("gb03", "b2"),
+                ("gb04", "b2"),
+                ("b1", "top"),
+                ("b2", "top"),
+            ]
         )
         assert "one switch, `top`, with a cable to each block is assumed" in found.notes[1]
 
@@ -194,13 +238,22 @@ def test_switches_of_slurm_in_a_range_are_alike(tmp_path: Path) -> None:
             "SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-3]\n",
             r":2: the file has 2 trees, a, b, .* Switches=a,b, or",
         ),
-        ("include more.conf\nSwitchName=a Nodes=n1\n", r":1: `include more.conf`: one file is read"),
-        ("SwitchName=a Nodes=n1\nBlockName=b Nodes=n2\n", r":2: line 1 has a switch, and this one a block"),
+        (
+            "include more.conf\nSwitchName=a Nodes=n1\n",
+            r":1: `include more.conf`: one file is read",
+        ),
+        (
+            "SwitchName=a Nodes=n1\nBlockName=b Nodes=n2\n",
+            r":2: line 1 has a switch, and this one a block",
+        ),
         (
             "- topology: f\n  flat: true\n",
             r":1: the plugin topology/flat states no network",
         ),
-        (SLURM_YAML.replace("children: leaf[0-1]", "children: leaf[0-2]"), r":13: there is no line SwitchName=leaf2"),
+        (
+            SLURM_YAML.replace("children: leaf[0-1]", "children: leaf[0-2]"),
+            r":13: there is no line SwitchName=leaf2",
+        ),
         (
             SLURM_YAML.replace("- switch: leaf0", "- name: leaf0"),
             r":15: `switches` lists mappings",
@@ -239,22 +292,34 @@ def test_a_spoilt_file_of_ns3_is_one_of_ns3(tmp_path: Path, text: str, message: 
 
 def test_topologies_of_powertcp_and_reverie(tmp_path: Path) -> None:
     """The leaves are counted before the links; a rate without a unit is in bits per second."""
-    links = "2 4\n0 2 25000000000.0 1us 0\n1 4 25000000000.0 1us 0\n3 4 1e9 1us 0\n2 4 100000000000.0 1us 0\n"
+    links = (
+        "2 4\n0 2 25000000000.0 1us 0\n1 4 25000000000.0 1us 0\n3 4 1e9 1us 0\n2 4 100000000000.0"
+        " 1us 0\n"
+    )
     for head in ("5 2 2 4", "5 2 2 4 25 100"):
         found = read(tmp_path, f"{head}\n{links}")
-        assert (list(found.nodes), list(found.switches), found.forward) == (["0", "1", "3"], ["2", "4"], {})
+        assert (list(found.nodes), list(found.switches), found.forward) == (
+            ["0", "1", "3"],
+            ["2", "4"],
+            {},
+        )
         assert rates(found) == {"25": 2, "1": 1, "100": 1}
 
 
 def test_routes_of_simgrid_from_a_host_to_itself(tmp_path: Path) -> None:
-    links = '<link id="l" bandwidth="1GBps" latency="1us"/><link id="own" bandwidth="9GBps" latency="0"/>'
+    links = (
+        '<link id="l" bandwidth="1GBps" latency="1us"/><link id="own" bandwidth="9GBps"'
+        ' latency="0"/>'
+    )
     hosts = '<host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>'
     routes = "".join(
         f'<route src="{one}" dst="{other}"><link_ctn id="{name}"/></route>'
         for one, other, name in (("a", "b", "l"), ("a", "a", "own"))
     )
     found = read(
-        tmp_path, f'<platform version="4"><zone id="z" routing="Full">{hosts}{links}{routes}</zone></platform>'
+        tmp_path,
+        '<platform version="4"><zone id="z"'
+        f' routing="Full">{hosts}{links}{routes}</zone></platform>',
     )
     assert (pairs(found), found.notes) == ([("a", "b")], ["1 route from a host to itself left out"])
 
@@ -263,7 +328,10 @@ def test_routes_of_simgrid_from_a_host_to_itself(tmp_path: Path) -> None:
     ("text", "name"),
     [
         ('{"logical-dims": ["8"]}', "the logical dimensions of ASTRA-sim"),
-        ("# from the busbw of a test\ntopology: [ Ring ]\nnpus_count: [ 8 ]\n", "a network of ASTRA-sim's analytical"),
+        (
+            "# from the busbw of a test\ntopology: [ Ring ]\nnpus_count: [ 8 ]\n",
+            "a network of ASTRA-sim's analytical",
+        ),
         ('{"a": 1,\n "b": 2}\n', "JSON of no known kind"),
         ("nodes:\n- name: n1\n  switch: s1\n- name: n2\n  switch: s1\n", "YAML of no known kind"),
     ],
@@ -274,9 +342,15 @@ def test_documents_of_no_known_kind_are_named(tmp_path: Path, text: str, name: s
     assert f"this is {name}" in str(refused.value)
 
 
-@pytest.mark.parametrize(("rate", "made"), [("33.3", "33.28"), ("54.54", "54.5"), ("0.941", "0.94")])
-def test_a_rate_without_a_flit_of_whole_picoseconds_is_rounded(tmp_path: Path, rate: str, made: str) -> None:
-    files = texts(tmp_path, f"4 1 3\n3\n0 3 {rate}Gbps 1us 0\n1 3 {rate}Gbps 1us 0\n2 3 0.5Gbps 1us 0\n")
+@pytest.mark.parametrize(
+    ("rate", "made"), [("33.3", "33.28"), ("54.54", "54.5"), ("0.941", "0.94")]
+)
+def test_a_rate_without_a_flit_of_whole_picoseconds_is_rounded(
+    tmp_path: Path, rate: str, made: str
+) -> None:
+    files = texts(
+        tmp_path, f"4 1 3\n3\n0 3 {rate}Gbps 1us 0\n1 3 {rate}Gbps 1us 0\n2 3 0.5Gbps 1us 0\n"
+    )
     assert link(files[".toml"])["rate"] == f"{made} Gb/s"
     flit = int(link(files[".toml"])["flit"].removesuffix(" B"))
     assert (flit * 8 * 10**12) % round(float(made) * 10**9) == 0
@@ -286,27 +360,43 @@ def test_a_rate_without_a_flit_of_whole_picoseconds_is_rounded(tmp_path: Path, r
 
 
 def test_a_host_with_several_cables_is_refused_by_its_own_line(tmp_path: Path) -> None:
-    network = read(tmp_path, "4 2 4\n2 3\n0 2 25Gbps 1us 0\n1 3 25Gbps 1us 0\n2 3 25Gbps 1us 0\n0 3 25Gbps 1us 0\n")
-    with pytest.raises(UsageError, match=r"^net\.txt:6: host `0` has 2 cables, and an adapter has one: .*\[rails\]"):
+    network = read(
+        tmp_path,
+        "4 2 4\n2 3\n0 2 25Gbps 1us 0\n1 3 25Gbps 1us 0\n2 3 25Gbps 1us 0\n0 3 25Gbps 1us 0\n",
+    )
+    with pytest.raises(
+        UsageError, match=r"^net\.txt:6: host `0` has 2 cables, and an adapter has one: .*\[rails\]"
+    ):
         imported.machine(network, "net.txt", "net", BASE)
 
 
 def test_a_cable_that_is_too_slow_is_refused_by_its_own_line(tmp_path: Path) -> None:
-    """A link takes at most 512 cycles for a flit: a cable for management beside 800 Gb/s is none of the network."""
+    """A link takes at most 512 cycles for a flit: a cable for management beside 800 Gb/s is none of
+    the network.
+    """
     network = read(tmp_path, "3 1 2\n2\n0 2 800Gbps 1us 0\n1 2 1Gbps 1us 0\n")
-    with pytest.raises(UsageError, match=r"^net\.txt:4: 1 Gb/s beside 800 Gb/s: a cable is at most 512 times slower"):
+    with pytest.raises(
+        UsageError,
+        match=r"^net\.txt:4: 1 Gb/s beside 800 Gb/s: a cable is at most 512 times slower",
+    ):
         imported.machine(network, "net.txt", "net", BASE)
 
 
 def test_limits_of_graphs_are_named(tmp_path: Path) -> None:
     network = read(tmp_path, "".join(f"s{number} s{number + 1}\n" for number in range(4096)))
-    with pytest.raises(UsageError, match=r"the graph has 4097 switches; allowed are at most 4,096 switches"):
+    with pytest.raises(
+        UsageError, match=r"the graph has 4097 switches; allowed are at most 4,096 switches"
+    ):
         imported.machine(network, "net.txt", "net", BASE)
 
 
 def test_priority_groups_are_traffic_classes(tmp_path: Path, elanite: Elanite) -> None:
-    """Two flows of other groups share 25 Gb/s: each takes twice its ideal time, and has its own row."""
-    (tmp_path / "topology.txt").write_text("4 1 3\n3\n0 3 25Gbps 1us 0\n1 3 25Gbps 1us 0\n2 3 25Gbps 1us 0\n")
+    """Two flows of other groups share 25 Gb/s: each takes twice its ideal time, and has its own
+    row.
+    """
+    (tmp_path / "topology.txt").write_text(
+        "4 1 3\n3\n0 3 25Gbps 1us 0\n1 3 25Gbps 1us 0\n2 3 25Gbps 1us 0\n"
+    )
     (tmp_path / "flow.txt").write_text("2\n0 2 3 100 1000000 2.0\n1 2 1 100 1000000 2.0\n")
     ended = elanite("import", "topology.txt", "flow.txt", "--output", "two.toml")
     assert ended.code == 0, ended

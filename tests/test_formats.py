@@ -1,4 +1,6 @@
-"""Other tools' networks and flows: a small file in each format, spoilt ones, and files in other formats."""
+"""Other tools' networks and flows: a small file in each format, spoilt ones, and files in other
+formats.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,13 @@ from elanite.errors import UsageError
 from elanite.formats import recognise
 from elanite.formats.network import Network, graph_names, sort_key, top
 from formats_files import ALL, SPOILT
-from spoiling import attempt, cases, fuzzing, say_how_to_see_it_again, spoil  # noqa: F401 - a fixture of all tests
+from spoiling import (
+    attempt,
+    cases,
+    fuzzing,
+    say_how_to_see_it_again,  # noqa: F401 - a fixture of all tests
+    spoil,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +35,9 @@ def read(folder: Path, text: str) -> Network:
 
 def rates(network: Network) -> dict[str, int]:
     """How many cables have each rate, in Gb/s."""
-    return dict(Counter(f"{float(each.rate / 10**9):g}" if each.rate else "" for each in network.cables))
+    return dict(
+        Counter(f"{float(each.rate / 10**9):g}" if each.rate else "" for each in network.cables)
+    )
 
 
 def delays(network: Network) -> dict[int | None, int]:
@@ -47,7 +57,9 @@ def test_infiniband(tmp_path: Path) -> None:
     assert list(found.nodes) == ["cn2.mlx5_0", "cn2.mlx5_1", "cn3", "cn10"]
     assert list(found.switches) == ["S-51", "S-53", "S-52"]
     assert rates(found) == {"200": 6, "20": 1}
-    assert [(each.one, each.other) for each in found.cables if each.rate == 20 * 10**9] == [("S-51", "S-53")]
+    assert [(each.one, each.other) for each in found.cables if each.rate == 20 * 10**9] == [
+        ("S-51", "S-53")
+    ]
     assert found.remarks["S-53"] == "MF0;top:MQM8700/U1"
     assert any("1 aggregation nodes of SHARP" in note for note in found.notes)
     assert top(found) == ["S-53"]
@@ -63,7 +75,9 @@ def test_ns3(tmp_path: Path) -> None:
 
 
 def test_links_of_each_direction_are_one_cable(tmp_path: Path) -> None:
-    text = "5 1 8\n4\n" + "".join(f"{a} {b} 400Gbps 0.0005ms 0\n" for n in range(4) for a, b in ((n, 4), (4, n)))
+    text = "5 1 8\n4\n" + "".join(
+        f"{a} {b} 400Gbps 0.0005ms 0\n" for n in range(4) for a, b in ((n, 4), (4, n))
+    )
     found = read(tmp_path, text)
     assert [(each.one, each.other) for each in found.cables] == [(str(n), "4") for n in range(4)]
     # One link without an opposite one: there are parallel cables, not directions.
@@ -96,7 +110,9 @@ def test_flows_without_ports(tmp_path: Path) -> None:
 
 
 def test_htsim(tmp_path: Path) -> None:
-    """Two pods with two leaves and one aggregation switch with bundles of two; two cores, each joined to both pods."""
+    """Two pods with two leaves and one aggregation switch with bundles of two; two cores, each
+    joined to both pods.
+    """
     found = read(tmp_path, ALL["topo"])
     assert (len(found.nodes), len(found.switches)) == (16, 8)
     assert rates(found) == {"100": 16 + 8, "200": 4}
@@ -110,7 +126,10 @@ def test_htsim(tmp_path: Path) -> None:
 
 def test_ports_decide_where_an_oversubscription_contradicts_them(tmp_path: Path) -> None:
     found = read(tmp_path, ALL["topo"].replace("Oversubscribed 2", "Oversubscribed 3"))
-    assert any("`Oversubscribed 3` (line 12) contradicts 4 ports down and 2 up" in note for note in found.notes)
+    assert any(
+        "`Oversubscribed 3` (line 12) contradicts 4 ports down and 2 up" in note
+        for note in found.notes
+    )
 
 
 def test_connections_of_htsim(tmp_path: Path) -> None:
@@ -122,7 +141,9 @@ def test_connections_of_htsim(tmp_path: Path) -> None:
 
 
 def test_anynet(tmp_path: Path) -> None:
-    """Delays are cycles; the delay in router 2's line holds for both directions, as router 1 does not state any."""
+    """Delays are cycles; the delay in router 2's line holds for both directions, as router 1 does
+    not state any.
+    """
     found = read(tmp_path, ALL["anynet"])
     cables = {(each.one, each.other): each.delay for each in found.cables}
     assert cables == {
@@ -201,7 +222,12 @@ def test_slurm(tmp_path: Path) -> None:
 def test_infragraph(tmp_path: Path) -> None:
     """A card with an adapter is a device within a host; each adapter is a node."""
     found = read(tmp_path, ALL["infragraph"])
-    assert list(found.nodes) == ["h.0.card.0.nic.0", "h.0.card.1.nic.0", "h.1.card.0.nic.0", "h.1.card.1.nic.0"]
+    assert list(found.nodes) == [
+        "h.0.card.0.nic.0",
+        "h.0.card.1.nic.0",
+        "h.1.card.0.nic.0",
+        "h.1.card.1.nic.0",
+    ]
     assert list(found.switches) == ["leaf.0", "leaf.1"]
     assert rates(found) == {"100": 4, "400": 1}
     assert delays(found) == {300: 4, None: 1}
@@ -253,7 +279,9 @@ def test_cells_of_a_list_of_edges(tmp_path: Path) -> None:
 
 def test_matrices_are_graphs(tmp_path: Path) -> None:
     ring = "".join(f"{at} {(at + 1) % 5 + 1}\n" for at in (2, 3, 4, 5, 1))
-    found = read(tmp_path, f"%%MatrixMarket matrix coordinate pattern symmetric\n% own\n5 5 5\n{ring}")
+    found = read(
+        tmp_path, f"%%MatrixMarket matrix coordinate pattern symmetric\n% own\n5 5 5\n{ring}"
+    )
     assert (found.count(), len(found.cables)) == (5, 5)
     both = "1 2 0.5\n2 1 0.5\n2 3 1e3\n3 2 1e3\n"
     found = read(tmp_path, f"%%MatrixMarket matrix coordinate real general\n3 3 4\n{both}")
@@ -276,7 +304,9 @@ def test_a_wrong_file(tmp_path: Path, name: str, old: str, new: str, message: st
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_spoilt_files_are_refused_with_the_file_or_read_otherwise(tmp_path: Path, name: str) -> None:
+def test_spoilt_files_are_refused_with_the_file_or_read_otherwise(
+    tmp_path: Path, name: str
+) -> None:
     whole = ALL[name].encode()
     file = tmp_path / "file.any"
     refused = count = 0
@@ -290,13 +320,21 @@ def test_spoilt_files_are_refused_with_the_file_or_read_otherwise(tmp_path: Path
 
 
 OTHERS = {
-    "MPI_Init entering at walltime 1.5, cputime 0.1 seconds in thread 0.\n": "a trace of DUMPI as text",
+    "MPI_Init entering at walltime 1.5, cputime 0.1 seconds in thread 0.\n": (
+        "a trace of DUMPI as text"
+    ),
     "num_ranks 2\nrank 0 {\n}\n": "a trace in GOAL",
     "# OSU MPI Latency Test v7.4\n# Size  Latency (us)\n1 1.2\n": "output of the OSU benchmarks",
     "#----\n# Intel(R) MPI Benchmarks 2021.7\n": "output of the Intel MPI benchmarks",
-    'CA: n1 HCA-1:\n 0x1 3 1[  ] ==( 4X 25.78125 Gbps Active/ LinkUp)==> 1 2[  ] "sw" ( )\n': "output of iblinkinfo",
-    "SW     1 12 0x04 4x HDR - CA     3  1 0xb8 ( 'sw' - 'n1 HCA-1' )\n": "output of ibnetdiscover -p",
-    "{ CA Ports:01 SystemGUID:1 NodeGUID:1 } { SW Ports:29 } PHY=4x LOG=ACT SPD=50\n": "the list of links of OpenSM",
+    'CA: n1 HCA-1:\n 0x1 3 1[  ] ==( 4X 25.78125 Gbps Active/ LinkUp)==> 1 2[  ] "sw" ( )\n': (
+        "output of iblinkinfo"
+    ),
+    "SW     1 12 0x04 4x HDR - CA     3  1 0xb8 ( 'sw' - 'n1 HCA-1' )\n": (
+        "output of ibnetdiscover -p"
+    ),
+    "{ CA Ports:01 SystemGUID:1 NodeGUID:1 } { SW Ports:29 } PHY=4x LOG=ACT SPD=50\n": (
+        "the list of links of OpenSM"
+    ),
     "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV18\t0-47\n": "output of nvidia-smi topo",
     "# drawn\ngraph [\n  node [ id 0 ]\n]\n": "a graph in GML",
     '{"directed": false, "nodes": [{"id": 0}], "links": []}': "a graph of networkx as JSON",
@@ -307,7 +345,9 @@ OTHERS = {
     '<gexf version="1.3"><graph/></gexf>': "a graph in GEXF",
     '*Vertices 2\n1 "a"\n2 "b"\n*Edges\n1 2\n': "a graph in Pajek's format",
     '{"schemaVersion": 1, "traceEvents": []}': "a trace of PyTorch's profiler (Kineto)",
-    '<?xml version="1.0"?><topology version="2.0"></topology>': "the hardware of one computer (lstopo of hwloc)",
+    '<?xml version="1.0"?><topology version="2.0"></topology>': (
+        "the hardware of one computer (lstopo of hwloc)"
+    ),
     "<html><p>": "XML with the root `html`",
     '[machine]\nname = "x"\n': "a file of Elanite",
     "OTF2\0\x01": "the anchor of an OTF2 archive",

@@ -1,4 +1,6 @@
-"""Traces: generated ones have their closed form's messages and bytes, carry the right data, and are replayed."""
+"""Traces: generated ones have their closed form's messages and bytes, carry the right data, and are
+replayed.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def traffic(ranks: list[list[Operation]]) -> tuple[int, int]:
 
 
 def known(ranks: list[list[Operation]]) -> list[set[int]]:
-    """For each rank, the ranks with computation before its last operations, when all have been executed."""
+    """For each rank, the ranks with computation before its last operations, when all have been
+    executed.
+    """
     news: list[list[set[int] | None]] = [[None] * len(operations) for operations in ranks]
     messages: dict[tuple[int, int], deque[tuple[int, set[int]]]] = defaultdict(deque)
     moved = True
@@ -112,7 +116,11 @@ def test_groups_hear_of_their_members_and_of_nobody_else(p: int, g: int) -> None
         (goal.all_gather(p, SIZE, group=g), p * (g - 1), m * (g - 1) * SIZE),
         (goal.all_gather(p, SIZE, group=g, scatter=True), p * (g - 1), m * (g - 1) * SIZE),
         (goal.all_to_all(p, SIZE, group=g), p * (g - 1), p * (g - 1) * SIZE),
-        (goal.expert(p, SIZE, group=g, layers=3, compute=7), 12 * p * (g - 1), 12 * p * (g - 1) * SIZE),
+        (
+            goal.expert(p, SIZE, group=g, layers=3, compute=7),
+            12 * p * (g - 1),
+            12 * p * (g - 1) * SIZE,
+        ),
     ]
     for lines, messages, size in patterns:
         ranks = blocks(lines)
@@ -129,7 +137,9 @@ def test_a_call_waits_for_the_call_before() -> None:
         waited = {other for _, _, _, after in operations for other in after}
         for begin in begins[1:]:
             reached = set(operations[begin][3])
-            while (further := reached | {one for each in reached for one in operations[each][3]}) != reached:
+            while (
+                further := reached | {one for each in reached for one in operations[each][3]}
+            ) != reached:
                 reached = further
             assert reached == set(range(begin))
         assert begins[0] in waited
@@ -162,7 +172,9 @@ def test_a_ring_on_an_ideal_network_takes_a_latency_each_step(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("algorithm", goal.ALGORITHMS)
-def test_every_all_reduce_is_replayed_on_a_machine(tmp_path: Path, algorithm: goal.Algorithm) -> None:
+def test_every_all_reduce_is_replayed_on_a_machine(
+    tmp_path: Path, algorithm: goal.Algorithm
+) -> None:
     group = 4 if algorithm == "hierarchical" else None
     lines = list(goal.all_reduce(16, 65536, algorithm, group=group))
     one = replayed(tmp_path, lines, ranks_per_node=4)
@@ -176,7 +188,10 @@ def test_every_all_reduce_is_replayed_on_a_machine(tmp_path: Path, algorithm: go
 
 def test_noise_and_seed_change_a_replay_and_the_same_seed_does_not(tmp_path: Path) -> None:
     lines = list(goal.all_reduce(2, 8, compute=10_000_000))
-    times = [replayed(tmp_path, lines, machine="opteron-qsnet2", seed=seed).summary["time_us"] for seed in (1, 1, 2)]
+    times = [
+        replayed(tmp_path, lines, machine="opteron-qsnet2", seed=seed).summary["time_us"]
+        for seed in (1, 1, 2)
+    ]
     assert times[0] == times[1] != times[2]
     assert min(times) > 10_000
 
@@ -191,7 +206,9 @@ def test_operations_are_kept_on_request(tmp_path: Path) -> None:
 
 
 def test_the_hottest_links_between_switches_are_shown_beside_those_of_nodes(tmp_path: Path) -> None:
-    """Four ranks under one switch send through one up-link: it is busy, and node links do not hide it."""
+    """Four ranks under one switch send through one up-link: it is busy, and node links do not hide
+    it.
+    """
     narrow = ["topology.nodes=16", "topology.down=[4, 4]", "topology.up=[1]"]
     machine = el.Machine.load("es40-qsnet", narrow)
     found = replayed(tmp_path, goal.all_to_all(16, SIZE), machine=machine)
@@ -206,14 +223,22 @@ def test_the_hottest_links_between_switches_are_shown_beside_those_of_nodes(tmp_
     assert {link["level"] for link in inside} == {0}, "nothing leaves the switch"
     path = tmp_path / "sixteen.goal"
     path.write_text("".join(goal.all_to_all(16, SIZE)), encoding="ascii")
-    words = ["replay", str(path), "--out", str(tmp_path), *(word for each in narrow for word in ("--set", each))]
+    words = [
+        "replay",
+        str(path),
+        "--out",
+        str(tmp_path),
+        *(word for each in narrow for word in ("--set", each)),
+    ]
     shown = execute(command(*words), env=environment()).out
     assert shown.index("of nodes:") < shown.index("between switches:") < shown.index("digest")
 
 
 def test_the_command_line_makes_and_replays_a_trace(tmp_path: Path) -> None:
     trace = tmp_path / "f.goal"
-    made = execute(command("goal", "allreduce", "--algorithm", "ring", "--ranks", "8", "--size", "1 KB"))
+    made = execute(
+        command("goal", "allreduce", "--algorithm", "ring", "--ranks", "8", "--size", "1 KB")
+    )
     assert (made.code, made.err) == (0, ""), made
     trace.write_text(made.out)
     words = ["replay", str(trace), "--out", str(tmp_path), "--operations"]
@@ -236,12 +261,28 @@ def test_the_command_line_makes_and_replays_a_trace(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "code", "words"),
     [
-        ("num_ranks 1\nrank 0 {\nl1: calc -5\n}\n", 2, r"t\.goal:3: .* is negative: `-5`; write 0 or more"),
+        (
+            "num_ranks 1\nrank 0 {\nl1: calc -5\n}\n",
+            2,
+            r"t\.goal:3: .* is negative: `-5`; write 0 or more",
+        ),
         ("num_ranks 1\nrank 0 {\nl1: calc 5\n", 2, r"t\.goal:2: .* truncated"),
         ("num_ranks 1\nrank 0 {\nl1: calc 5\nl1 requires l1\n}\n", 2, r"t\.goal:3: .* circle"),
-        ("num_ranks 2\nrank 0 {\nrecv 5b from 1\n}\nrank 1 {\n}\n", 3, r"t\.goal:3: .*message that never comes"),
-        ("num_ranks 2\nrank 0 {\nsend 5b to 1\n}\nrank 1 {\n}\n", 3, r"t\.goal:3: .*nobody receives"),
-        ("num_ranks 100\n" + "".join(f"rank {rank} {{ }}\n" for rank in range(100)), 2, "--nodes 100"),
+        (
+            "num_ranks 2\nrank 0 {\nrecv 5b from 1\n}\nrank 1 {\n}\n",
+            3,
+            r"t\.goal:3: .*message that never comes",
+        ),
+        (
+            "num_ranks 2\nrank 0 {\nsend 5b to 1\n}\nrank 1 {\n}\n",
+            3,
+            r"t\.goal:3: .*nobody receives",
+        ),
+        (
+            "num_ranks 100\n" + "".join(f"rank {rank} {{ }}\n" for rank in range(100)),
+            2,
+            "--nodes 100",
+        ),
     ],
 )
 def test_a_trace_that_cannot_be_replayed_is_an_error_with_its_line(

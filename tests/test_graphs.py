@@ -78,8 +78,8 @@ def machine(folder: Path, file: str, content: str, more: str = "", nodes: int = 
     text = re.sub(r"^(down|up) = .*\n", "", text, flags=re.MULTILINE)
     text = re.sub(
         r"^nodes = .*$",
-        f'nodes = {{ value = {nodes}, source = "test" }}\nkind = {{ value = "graph", source = "test" }}\n'
-        f'file = {{ value = "{file}", source = "test" }}\n{more}',
+        f'nodes = {{ value = {nodes}, source = "test" }}\nkind = {{ value = "graph", source ='
+        f' "test" }}\nfile = {{ value = "{file}", source = "test" }}\n{more}',
         text,
         flags=re.MULTILINE,
     )
@@ -106,7 +106,10 @@ def test_a_machine_keeps_the_cables_and_not_the_file(tmp_path: Path) -> None:
     assert "spine leaf0" in again["topology.cables"]
     assert again["topology.file"] == "net.txt"
     # The content decides, not the file name or comments.
-    assert ping(machine(tmp_path, "other.csv", TREE.replace("# a spine and two leaves", "# else"))) == keys
+    assert (
+        ping(machine(tmp_path, "other.csv", TREE.replace("# a spine and two leaves", "# else")))
+        == keys
+    )
     assert ping(machine(tmp_path, "net.graphml", graphml(TREE))) == keys
     assert ping(machine(tmp_path, "net.txt", TREE.replace("gpu2 leaf1", "gpu2 leaf0"))) != keys
 
@@ -126,9 +129,17 @@ def test_plain_edges_need_terminals(tmp_path: Path) -> None:
     loaded = el.Machine.load(machine(tmp_path, "petersen.csv", edges, terminals, nodes=20))
     assert loaded["topology.nodes"] == 20
     assert ping(
-        machine(tmp_path, "petersen.graphml", "\n".join(nx.generate_graphml(nx.petersen_graph())), terminals, 20)
+        machine(
+            tmp_path,
+            "petersen.graphml",
+            "\n".join(nx.generate_graphml(nx.petersen_graph())),
+            terminals,
+            20,
+        )
     )
-    with pytest.raises(el.ConfigError, match=r"topology\.terminals must say how many nodes each switch has"):
+    with pytest.raises(
+        el.ConfigError, match=r"topology\.terminals must say how many nodes each switch has"
+    ):
         el.Machine.load(machine(tmp_path, "petersen.csv", edges))
     with pytest.raises(el.ConfigError, match="21 nodes do not fit: the graph holds 1 to 20"):
         el.Machine.load(machine(tmp_path, "petersen.csv", edges, terminals, nodes=21))
@@ -139,12 +150,19 @@ def test_plain_edges_need_terminals(tmp_path: Path) -> None:
     [
         ("gpu3 leaf1", "gpu3 leaf2", r"net\.txt:12: there is no node and no switch `leaf2`"),
         ("spine leaf1", "spine spine", r"net\.txt:14: a cable joins `spine` to itself"),
-        ("spine leaf1", "gpu3 leaf0", r"net\.txt:14: node `gpu3` has several cables, another one in line 12"),
+        (
+            "spine leaf1",
+            "gpu3 leaf0",
+            r"net\.txt:14: node `gpu3` has several cables, another one in line 12",
+        ),
         ("gpu3 leaf1\n", "", r"net\.txt:8: node `gpu3` has no cable"),
         (
             "spine leaf1\n",
             "",
-            r"net\.txt: the graph is in several parts: no way leads from switch spine to switch leaf1",
+            (
+                r"net\.txt: the graph is in several parts: no way leads from switch spine to switch"
+                r" leaf1"
+            ),
         ),
         ("node gpu3", "node gpu2", r"net\.txt:8: the name `gpu2` is taken: line 7 has it"),
         ("gpu3 leaf1", "gpu3 leaf1 2", r"net\.txt:12: 3 words are no line of a graph"),
@@ -166,9 +184,21 @@ def test_mistakes_of_edge_lists(tmp_path: Path, old: str, new: str, message: str
     ("old", "new", "message"),
     [
         ("</graph>", "", r"net\.graphml:\d+: not a graph in GraphML: mismatched tag"),
-        ('edgedefault="undirected"', 'edgedefault="directed"', r"net\.graphml: the graph is directed"),
-        ('<node id="gpu3">', '<node id="gpu2">', r"net\.graphml:\d+: the name `gpu2` is taken: line \d+ has it"),
-        ('target="gpu3"', 'target="gpu9"', r"net\.graphml:\d+: there is no node and no switch `gpu9`"),
+        (
+            'edgedefault="undirected"',
+            'edgedefault="directed"',
+            r"net\.graphml: the graph is directed",
+        ),
+        (
+            '<node id="gpu3">',
+            '<node id="gpu2">',
+            r"net\.graphml:\d+: the name `gpu2` is taken: line \d+ has it",
+        ),
+        (
+            'target="gpu3"',
+            'target="gpu9"',
+            r"net\.graphml:\d+: there is no node and no switch `gpu9`",
+        ),
         (">node<", ">gpu<", r"net\.graphml:\d+: `gpu0` is neither a node nor a switch"),
         ('id="gpu3"', 'id="gpu 3"', r"net\.graphml:\d+: the name `gpu 3` has a blank"),
         ("<graphml ", "<graph ", r"not a graph in GraphML"),
@@ -189,7 +219,11 @@ def test_mistakes_of_graphml(tmp_path: Path, old: str, new: str, message: str | 
 def test_lines_of_graphml(tmp_path: Path) -> None:
     """A mistake that the simulator finds has the element's line."""
     text = graphml(TREE)
-    path = machine(tmp_path, "net.graphml", text.replace("</graph>", '<edge source="spine" target="spine"/>\n</graph>'))
+    path = machine(
+        tmp_path,
+        "net.graphml",
+        text.replace("</graph>", '<edge source="spine" target="spine"/>\n</graph>'),
+    )
     line = 1 + text[: text.index("</graph>")].count("\n")
     with pytest.raises(UsageError, match=rf"net\.graphml:{line}: a cable joins `spine` to itself"):
         el.Machine.load(path)
@@ -251,7 +285,9 @@ def test_edges_have_rates_and_delays(tmp_path: Path) -> None:
 
 
 def test_a_slow_cable_and_a_degraded_one_are_late_by_as_much(tmp_path: Path) -> None:
-    """A 0-byte ping from node 0 to node 1 over a cable with a quarter of the rate: by its line, or by a fault."""
+    """A 0-byte ping from node 0 to node 1 over a cable with a quarter of the rate: by its line, or
+    by a fault.
+    """
 
     def latency(cables: str, more: dict[str, object]) -> float:
         content = PINGS | {"series": [{**PINGS["series"][0], **more}]}  # type: ignore[dict-item]

@@ -1,4 +1,6 @@
-"""The replay on an ideal network against a second, independent one (``tests/ideal.py``), by random traces."""
+"""The replay on an ideal network against a second, independent one (``tests/ideal.py``), by random
+traces.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def drawn(draw: random.Random) -> list[list[Operation]]:
         if draw.random() < 0.98:
             ranks[target].append(Operation("recv", BYTES, *wanted))
         if draw.random() < 0.5:
-            ranks[target].append(Operation("calc", draw.randrange(1, 20_000), cpu=draw.randrange(2)))
+            ranks[target].append(
+                Operation("calc", draw.randrange(1, 20_000), cpu=draw.randrange(2))
+            )
     for operations in ranks:
         if draw.random() < 0.5:
             operations[1:] = draw.sample(operations[1:], len(operations) - 1)
@@ -58,7 +62,11 @@ def text(ranks: list[list[Operation]]) -> Iterator[str]:
         yield f"rank {rank} {{\n"
         for number, one in enumerate(operations):
             way = "to" if one.kind == "send" else "from"
-            what = f"{one.size} cpu {one.cpu}" if one.kind == "calc" else f"{one.size}b {way} {one.peer} tag {one.tag}"
+            what = (
+                f"{one.size} cpu {one.cpu}"
+                if one.kind == "calc"
+                else f"{one.size}b {way} {one.peer} tag {one.tag}"
+            )
             yield f"l{number}: {one.kind} {what}\n"
         for number, one in enumerate(operations):
             yield from (f"l{number} requires l{other}\n" for other in sorted(one.requires))
@@ -139,7 +147,9 @@ class AfterItsCall(Network):
         return begin + LATENCY // 4
 
 
-@pytest.mark.parametrize("wrong", [LowestSource, LastMessage, LastReceive, BeforeItsCall, AfterItsCall])
+@pytest.mark.parametrize(
+    "wrong", [LowestSource, LastMessage, LastReceive, BeforeItsCall, AfterItsCall]
+)
 def test_the_random_traces_tell_a_wrong_network(wrong: type[Network]) -> None:
     """With each of these mistakes, in either network, one of the first cases has another result."""
     for seed in range(60):

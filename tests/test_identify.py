@@ -1,7 +1,7 @@
 """Intervals of fitted values: their coverage, and the parameters that the data do not determine.
 
-The objective is a formula instead of simulations: message latency on a machine with a start, a rate, a hop delay, and
-parameters that compensate each other, or have no effect.
+The objective is a formula instead of simulations: message latency on a machine with a start, a
+rate, a hop delay, and parameters that compensate each other, or have no effect.
 """
 
 from __future__ import annotations
@@ -29,11 +29,17 @@ Model = Callable[[Sequence[float]], list[float]]
 class Formula(ValueSearch):
     """Value sets with calculated points."""
 
-    def __init__(self, fit: dict[str, str], model: Model, values: Sequence[float], sigmas: Sequence[float]) -> None:
-        self.keys = [key for each in fit if isinstance(key := ranges.of("--fit", each, fit[each]), Range)]
+    def __init__(
+        self, fit: dict[str, str], model: Model, values: Sequence[float], sigmas: Sequence[float]
+    ) -> None:
+        self.keys = [
+            key for each in fit if isinstance(key := ranges.of("--fit", each, fit[each]), Range)
+        ]
         self.model = model
         self.targets = [
-            MeasuredValue(f"m.csv:{line}", ("x", "s", "{}"), "latency", None, value, sigma, stated=True)
+            MeasuredValue(
+                f"m.csv:{line}", ("x", "s", "{}"), "latency", None, value, sigma, stated=True
+            )
             for line, (value, sigma) in enumerate(zip(values, sigmas, strict=True), 2)
         ]
         self.most = None
@@ -64,9 +70,16 @@ PRIOR = ("500 ns", "264 MB/s", "55 ns")
 
 
 def fitted(
-    model: Model, fit: dict[str, str], true: Sequence[float], seed: int, scale: float = 1.0, steps: Sequence[float] = ()
+    model: Model,
+    fit: dict[str, str],
+    true: Sequence[float],
+    seed: int,
+    scale: float = 1.0,
+    steps: Sequence[float] = (),
 ) -> tuple[Formula, Texts, list[ParameterInterval]]:
-    """A fit to the true parameters' values with normal errors of 1%, stated as ``scale`` times 1%."""
+    """A fit to the true parameters' values with normal errors of 1%, stated as ``scale`` times
+    1%.
+    """
     draws = random.Random(seed)
     exact = model(true)
     values = [value * draws.gauss(1, 0.01) for value in exact]
@@ -118,8 +131,18 @@ def test_standard_errors_are_those_of_the_fits() -> None:
     found, errors = [], []
     for seed in range(30):
         search, best, known = fitted(lambda values: latency(*values), FIT, TRUE, seed)
-        found.append([amount(text) / amount(f"1 {key.unit}") for text, key in zip(best, search.keys, strict=True)])
-        errors.append([each.error * (key.high - key.low) for each, key in zip(known, search.keys, strict=True)])
+        found.append(
+            [
+                amount(text) / amount(f"1 {key.unit}")
+                for text, key in zip(best, search.keys, strict=True)
+            ]
+        )
+        errors.append(
+            [
+                each.error * (key.high - key.low)
+                for each, key in zip(known, search.keys, strict=True)
+            ]
+        )
     ratio = np.std(found, axis=0) / np.mean(errors, axis=0)
     assert all(0.7 < each < 1.35 for each in ratio), ratio
 
@@ -156,7 +179,9 @@ def test_what_has_no_effect_is_not_determined(seed: int) -> None:
 
 
 def test_an_end_of_the_range_is_not_determined() -> None:
-    """The true rate is beyond the range, above and below; at a true delay of zero there is no value beyond."""
+    """The true rate is beyond the range, above and below; at a true delay of zero there is no value
+    beyond.
+    """
     for texts, open_above in (("150 MB/s..220 MB/s", True), ("250 MB/s..400 MB/s", False)):
         _, _, known = fitted(lambda values: latency(*values), FIT | {"rate": texts}, TRUE, 1)
         assert not known[1].determined
@@ -197,12 +222,16 @@ def test_a_threshold_is_bounded_by_the_sizes_that_were_measured() -> None:
 def test_few_values_reach_halfway_to_the_next_ones(step: float) -> None:
     """Delays are multiples of some ns, and the true one is between two multiples."""
     for seed in range(4):
-        search, best, known = fitted(lambda values: latency(*values), FIT, TRUE, seed, steps=(0.0, 0.0, step))
+        search, best, known = fitted(
+            lambda values: latency(*values), FIT, TRUE, seed, steps=(0.0, 0.0, step)
+        )
         assert abs(float(best[2].split()[0]) - TRUE[2]) < 2 * step
         low, high = interval(search, 2, known[2])
         assert low <= TRUE[2] <= high
         assert step <= high - low < 5 * step
-        assert all(each.determined for each in known), "a place that is rounded back is no end of the range"
+        assert all(each.determined for each in known), (
+            "a place that is rounded back is no end of the range"
+        )
 
 
 def test_the_minimum_is_found_in_few_sets_where_values_are_rounded() -> None:

@@ -78,7 +78,10 @@ def lines(graph: str) -> list[str]:
 
 
 def test_rates_and_delays_stand_in_the_machine_or_at_the_cable(tmp_path: Path) -> None:
-    """160 Gb/s: 64 bytes in 3.2 ns. Host links have 0.5 us, which is 156 cycles; switch links 1 us."""
+    """160 Gb/s: 64 bytes in 3.2 ns.
+
+    Host links have 0.5 us, which is 156 cycles; switch links 1 us.
+    """
     files = texts(tmp_path, ALL["ns3"])
     found = link(files[".toml"])
     assert (found["flit"], found["rate"]) == ("64 B", "160 Gb/s")
@@ -94,7 +97,9 @@ def test_rates_and_delays_stand_in_the_machine_or_at_the_cable(tmp_path: Path) -
 
 
 def test_the_sum_of_a_way_is_that_of_its_cables_and_switches(tmp_path: Path) -> None:
-    """Cables with 600, 700 and 800 ns, switches with 100: half a switch on each of a path's two node links."""
+    """Cables with 600, 700 and 800 ns, switches with 100: half a switch on each of a path's two
+    node links.
+    """
     files = texts(tmp_path, ALL["topo"])
     cycle = 2.56
     near, far = (float(each.removesuffix(" ns")) for each in link(files[".toml"])["hop_delay"])
@@ -103,7 +108,9 @@ def test_the_sum_of_a_way_is_that_of_its_cables_and_switches(tmp_path: Path) -> 
     cores = [line for line in lines(files[".graph.txt"]) if "core" in line]
     assert len(cores) == 4
     for line in cores:
-        assert float(line.split("delay=")[1].removesuffix("ns")) == pytest.approx(900, abs=cycle / 2)
+        assert float(line.split("delay=")[1].removesuffix("ns")) == pytest.approx(
+            900, abs=cycle / 2
+        )
     assert tomllib.loads(files[".toml"])["topology"]["roots"]["value"] == ["core0", "core1"]
 
 
@@ -112,14 +119,20 @@ def test_channels_cover_the_longest_round_trip(tmp_path: Path) -> None:
     text = "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n"
     files = texts(tmp_path, text)
     assert link(files[".toml"])["channels"] == 7 + 1
-    assert "at most 32: one stream has at most 66%" in texts(tmp_path, text.replace("100Gbps", "800Gbps"))[".toml"]
+    assert (
+        "at most 32: one stream has at most 66%"
+        in texts(tmp_path, text.replace("100Gbps", "800Gbps"))[".toml"]
+    )
 
 
 RING = "s0 s1\ns1 s2\ns2 s3\ns3 s0\n"
 
 
 def test_shortest_ways_where_no_tree_leads(tmp_path: Path) -> None:
-    """A ring of four needs two layers, each with infiniband-ndr's channels. Trees keep their roots."""
+    """A ring of four needs two layers, each with infiniband-ndr's channels.
+
+    Trees keep their roots.
+    """
     files = texts(tmp_path, RING)
     machine = el.Machine.of(
         sources.Source(
@@ -130,7 +143,11 @@ def test_shortest_ways_where_no_tree_leads(tmp_path: Path) -> None:
             graphs.with_cables(files[".toml"], files[".graph.txt"], "net.graph.txt"),
         )
     )
-    assert (machine["topology.routing"], machine.layers, machine["link.channels"]) == ("minimal", 2, 10)
+    assert (machine["topology.routing"], machine.layers, machine["link.channels"]) == (
+        "minimal",
+        2,
+        10,
+    )
     assert "in 2 layers of channels: 10 channels, 5 for each" in files[".graph.txt"]
     assert "# - there are no nodes: each switch has 1 node (`--terminals`)" in files[".toml"]
     one = texts(tmp_path, RING.replace("s3 s0", "s3 s1").replace("s0 s1", "s0 s1\ns0 s2\ns0 s3"))
@@ -143,21 +160,28 @@ def test_more_layers_than_channels(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(imported, "MOST_CHANNELS", 1)
     files = texts(tmp_path, RING)
     assert (
-        "its shortest ways need 2 layers of channels, of which a link has at most 1: packets take up" in files[".toml"]
+        "its shortest ways need 2 layers of channels, of which a link has at most 1: packets"
+        " take up" in files[".toml"]
     )
     assert "routing" not in tomllib.loads(files[".toml"])["topology"]
 
 
-@pytest.mark.parametrize(("rate", "flit"), [("56Gbps", 63), ("2880Gbps", 63), ("400Gbps", 64), ("10Gbps", 64)])
+@pytest.mark.parametrize(
+    ("rate", "flit"), [("56Gbps", 63), ("2880Gbps", 63), ("400Gbps", 64), ("10Gbps", 64)]
+)
 def test_a_flit_takes_a_whole_number_of_picoseconds(tmp_path: Path, rate: str, flit: int) -> None:
-    files = texts(tmp_path, f"3 1 2\n2\n0 2 {rate} 1us 0\n1 2 {rate} 1us 0\n".replace("1us", "10ns"))
+    files = texts(
+        tmp_path, f"3 1 2\n2\n0 2 {rate} 1us 0\n1 2 {rate} 1us 0\n".replace("1us", "10ns")
+    )
     found = int(link(files[".toml"])["flit"].removesuffix(" B"))
     assert found == flit
     assert found * 8000 % int(rate.removesuffix("Gbps")) == 0
 
 
 def test_cycles_of_booksim_are_cycles_of_the_machine(tmp_path: Path) -> None:
-    """One-cycle channels have the base delay, 115.2 ns; four-cycle channels three cycles of 1.28 ns more."""
+    """One-cycle channels have the base delay, 115.2 ns; four-cycle channels three cycles of 1.28 ns
+    more.
+    """
     files = texts(tmp_path, ALL["anynet"])
     assert link(files[".toml"])["hop_delay"] == ["71.68 ns", "115.2 ns"]
     assert "r0 r1 delay=119.04ns" in lines(files[".graph.txt"])
@@ -167,9 +191,14 @@ def test_cycles_of_booksim_are_cycles_of_the_machine(tmp_path: Path) -> None:
 def test_nodes_that_forward_stay_so(tmp_path: Path) -> None:
     """Cables between nodes are at level 1, as those between switches."""
     files = texts(
-        tmp_path, "node a forward=yes\nnode b\nnode c forward=no\nswitch s\na b rate=50Gb/s\nb s\nc s rate=100Gb/s\n"
+        tmp_path,
+        "node a forward=yes\nnode b\nnode c forward=no\nswitch s\na b rate=50Gb/s\nb s\nc s"
+        " rate=100Gb/s\n",
     )
-    assert "node a forward=yes\nnode b\nnode c forward=no\na b rate=50Gb/s\nb s\nc s" in files[".graph.txt"]
+    assert (
+        "node a forward=yes\nnode b\nnode c forward=no\na b rate=50Gb/s\nb s\nc s"
+        in files[".graph.txt"]
+    )
     hosts = "node a forward=yes\nnode b\nnode c\nswitch s\nswitch t\na s\na t\nb s\nc t\n"
     assert "take shortest ways" in texts(tmp_path, hosts)[".toml"]
     with pytest.raises(UsageError, match=r":1: forward `perhaps` of `a`; a node has yes or no"):
@@ -186,7 +215,9 @@ def test_graphs_of_the_product_are_no_other_format(tmp_path: Path) -> None:
 def test_remarks_and_heads_of_columns(tmp_path: Path) -> None:
     plain = ALL["anynet"]
     remarked = "// routers\r\n" + plain.replace("\n", "  # a remark\r\n")
-    assert lines(texts(tmp_path, remarked)[".graph.txt"]) == lines(texts(tmp_path, plain)[".graph.txt"])
+    assert lines(texts(tmp_path, remarked)[".graph.txt"]) == lines(
+        texts(tmp_path, plain)[".graph.txt"]
+    )
     table = "a,b,rate,latency\r\ng0,g1,100 Gb/s,600 ns\r\ng1,g2,25 Gb/s,600 ns\r\n"
     assert lines(texts(tmp_path, table)[".graph.txt"]) == ["g0 g1", "g1 g2 rate=25Gb/s"]
 
@@ -194,7 +225,9 @@ def test_remarks_and_heads_of_columns(tmp_path: Path) -> None:
 def test_accelerators_of_simai_forward(tmp_path: Path) -> None:
     """Two servers with two GPUs each: an NVLink switch for both, and one in the network."""
     cables = [(0, 4), (1, 4), (2, 5), (3, 5), *((gpu, 6) for gpu in range(4))]
-    links = "".join(f"{one} {other} {2400 if other < 6 else 400}Gbps 0.0005ms 0\n" for one, other in cables)
+    links = "".join(
+        f"{one} {other} {2400 if other < 6 else 400}Gbps 0.0005ms 0\n" for one, other in cables
+    )
     files = texts(tmp_path, f"7 2 2 1 {len(cables)} H100\n4 5 6\n{links}")
     assert files[".graph.txt"].count(" forward=yes") == 4
     assert "4 GPUs have several cables: they pass on packets of others" in files[".toml"]
@@ -206,12 +239,16 @@ def test_accelerators_of_simai_forward(tmp_path: Path) -> None:
 
 
 def test_a_distance_beyond_all_delays(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"net\.any: a link of 5000000 ns at 100 Gb/s is longer than 1023 flits"):
+    with pytest.raises(
+        UsageError, match=r"net\.any: a link of 5000000 ns at 100 Gb/s is longer than 1023 flits"
+    ):
         texts(tmp_path, "3 1 2\n2\n0 2 100Gbps 5ms 0\n1 2 100Gbps 1us 0\n")
 
 
 def test_other_rates_than_the_first_level_are_never_lost(tmp_path: Path) -> None:
-    """Every cable with another rate than the machine's is marked, in every format that has rates."""
+    """Every cable with another rate than the machine's is marked, in every format that has
+    rates.
+    """
     for name in ("ibnetdiscover", "ns3", "topo", "infragraph", "graphml", "edges"):
         (tmp_path / "net.any").write_text(ALL[name])
         network = formats.read(tmp_path / "net.any")[1]
@@ -222,19 +259,25 @@ def test_other_rates_than_the_first_level_are_never_lost(tmp_path: Path) -> None
 
 
 def test_a_slow_cable_is_the_hottest_of_its_group(tmp_path: Path, elanite: Elanite) -> None:
-    """Four four-node leaves below two switches, all at 100 Gb/s except a cable that has trained to 20 Gb/s."""
+    """Four four-node leaves below two switches, all at 100 Gb/s except a cable that has trained to
+    20 Gb/s.
+    """
     cables = [f"leaf{leaf} top{top} rate=100Gb/s" for leaf in range(4) for top in range(2)]
     cables[3] = cables[3].replace("100", "20")
     cables += [f"n{node} leaf{node // 4} rate=100Gb/s" for node in range(16)]
     switches = [f"switch {name}" for name in ("leaf0", "leaf1", "leaf2", "leaf3", "top0", "top1")]
-    (tmp_path / "net.any").write_text("\n".join([*switches, *(f"node n{node}" for node in range(16)), *cables, ""]))
+    (tmp_path / "net.any").write_text(
+        "\n".join([*switches, *(f"node n{node}" for node in range(16)), *cables, ""])
+    )
     ended = elanite("import", "net.any")
     assert ended.code == 0, ended
     (tmp_path / "uniform.toml").write_text(UNIFORM)
     ended = elanite("run", "uniform.toml", "--table", "links", "--format", "csv", "--out", "out")
     assert ended.code == 0, ended
     links = pl.read_csv(io.StringIO(ended.out)).filter(pl.col("level") == 1)
-    links = links.with_columns(flit=pl.col("busy_ps") / pl.col("flits")).sort("flit", descending=True)
+    links = links.with_columns(flit=pl.col("busy_ps") / pl.col("flits")).sort(
+        "flit", descending=True
+    )
     assert set(links["from"][:2]) == set(links["to"][:2]) == {"switch leaf1", "switch top1"}
     # A 64-byte flit; links are also busy for the acknowledgement slots, one per 65-flit packet.
     assert links["flit"][:2].to_list() == pytest.approx([25_600] * 2, rel=0.06)
@@ -251,10 +294,14 @@ def test_flows_share_a_slow_cable(tmp_path: Path, elanite: Elanite) -> None:
     1.6% more; a flow ends its last packet's latency later: within 2% of payload and latency.
     """
     (tmp_path / "topology.txt").write_text(TWO_RATES)
-    (tmp_path / "flow.txt").write_text("3\n0 5 3 100 700000 0.0\n1 5 3 100 700000 0.0\n6 2 3 100 40000 0.00002\n")
+    (tmp_path / "flow.txt").write_text(
+        "3\n0 5 3 100 700000 0.0\n1 5 3 100 700000 0.0\n6 2 3 100 40000 0.00002\n"
+    )
     ended = elanite("import", "topology.txt", "flow.txt", "--output", "two.toml")
     assert ended.code == 0, ended
-    ended = elanite("run", "two.traffic.toml", "--table", "flows", "--format", "csv", "--out", "out")
+    ended = elanite(
+        "run", "two.traffic.toml", "--table", "flows", "--format", "csv", "--out", "out"
+    )
     assert ended.code == 0, ended
     flows = pl.read_csv(io.StringIO(ended.out)).filter(pl.col("size") == 700_000)
     assert len(flows) == 2
@@ -276,7 +323,9 @@ def test_an_imported_machine_runs(tmp_path: Path, elanite: Elanite, name: str) -
     assert ended.out.splitlines() == ["net.toml", "net.graph.txt", "net.placement.txt"]
     assert "note: " in ended.err
     machine = el.Machine.load(tmp_path / "net.toml")
-    placement = [line for line in (tmp_path / "net.placement.txt").read_text().splitlines() if line[0] != "#"]
+    placement = [
+        line for line in (tmp_path / "net.placement.txt").read_text().splitlines() if line[0] != "#"
+    ]
     assert len(placement) == machine["topology.nodes"]
     assert "infiniband-ndr: " in (tmp_path / "net.toml").read_text()
     again = elanite("import", "net.any")
@@ -292,7 +341,11 @@ def test_flows_have_the_numbers_of_the_network(tmp_path: Path, elanite: Elanite)
     (tmp_path / "flow.txt").write_text(ALL["flows"])
     ended = elanite("import", "topology.txt", "flow.txt", "--output", "two.toml")
     assert ended.code == 0, ended
-    written = [line for line in (tmp_path / "two.flows.csv").read_text().splitlines() if not line.startswith("#")]
+    written = [
+        line
+        for line in (tmp_path / "two.flows.csv").read_text().splitlines()
+        if not line.startswith("#")
+    ]
     assert written == [
         "start,source,destination,size,class",
         "0 us,0,3,700000 B,1",
@@ -326,7 +379,9 @@ def test_flows_alone(tmp_path: Path, elanite: Elanite) -> None:
         (("slurm", "--from", "es41"), "there is no machine `es41`"),
     ],
 )
-def test_wrong_imports(tmp_path: Path, elanite: Elanite, arguments: tuple[str, ...], message: str) -> None:
+def test_wrong_imports(
+    tmp_path: Path, elanite: Elanite, arguments: tuple[str, ...], message: str
+) -> None:
     for name, text in ALL.items():
         (tmp_path / name).write_text(text)
     before = sorted(tmp_path.iterdir())
@@ -336,12 +391,15 @@ def test_wrong_imports(tmp_path: Path, elanite: Elanite, arguments: tuple[str, .
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize(("name", "said"), [("topo", "htsim topology"), ("slurm", "Slurm topology.conf")])
+@pytest.mark.parametrize(
+    ("name", "said"), [("topo", "htsim topology"), ("slurm", "Slurm topology.conf")]
+)
 def test_a_graph_file_of_another_format_is_named(tmp_path: Path, name: str, said: str) -> None:
     """Their words may be taken for edges."""
     (tmp_path / "net.any").write_text(ALL[name])
     machine = '[topology]\nfile = { value = "net.any", source = "x" }\n'
     with pytest.raises(
-        UsageError, match=rf"net\.any: this is a file of another tool, {said}[^\n]*\n  .*elanite import"
+        UsageError,
+        match=rf"net\.any: this is a file of another tool, {said}[^\n]*\n  .*elanite import",
     ):
         graphs.completed(machine, tmp_path / "own.toml")

@@ -16,7 +16,9 @@ BATCHES = 5
 
 
 def drawn(random: Random, seeds: int, between: float) -> tuple[list[float], list[int]]:
-    """Values around 0 with variance 1 within seeds, and variance ``between`` squared between seeds."""
+    """Values around 0 with variance 1 within seeds, and variance ``between`` squared between
+    seeds.
+    """
     values, of = [], []
     for seed in range(seeds):
         middle = random.gauss(0.0, between)
@@ -50,7 +52,9 @@ def test_seeds_count_where_they_differ_more_than_their_batches() -> None:
     assert independent(apart, seeds) == pytest.approx([1.05, 3.05, 2.05])
     # Row order does not matter, nor does a seed with more batches.
     mixed = [0, 2, 4, 1, 3, 5]
-    assert independent([apart[i] for i in mixed], [seeds[i] for i in mixed]) == pytest.approx([1.05, 3.05, 2.05])
+    assert independent([apart[i] for i in mixed], [seeds[i] for i in mixed]) == pytest.approx(
+        [1.05, 3.05, 2.05]
+    )
     assert independent([*apart, 2.2], [*seeds, 3]) == pytest.approx([1.05, 3.05, 2.1])
 
 

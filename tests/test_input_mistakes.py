@@ -77,7 +77,8 @@ IN_PYTHON = [
         "parallel edges of a graph are one cable",
         "python/elanite/inputs/graphs.py",
         "for one, other, data in graph.edges(data=True)]\n",
-        "for (one, other), data in {(a, b): words for a, b, words in graph.edges(data=True)}.items()]\n",
+        "for (one, other), data in {(a, b): words for a, b, words in"
+        " graph.edges(data=True)}.items()]\n",
     ),
     Mistake(
         "another network keeps the changed keys of the old one",
@@ -117,7 +118,8 @@ IN_RUST = [
         Mistake(
             "the simulator believes that a rank still waits",
             "crates/link/src/simulator.rs",
-            "        if !self.has_turn(rank) {\n            return Err(Violation::Running);\n        }\n",
+            "        if !self.has_turn(rank) {\n            return Err(Violation::Running);\n      "
+            "  }\n",
             "",
         ),
     ),
@@ -126,7 +128,8 @@ IN_RUST = [
         Mistake(
             "a rank may end within an order",
             "crates/link/src/simulator.rs",
-            "        if all && !up.reassembly.is_closed() {\n            return Err(Violation::Within);\n        }\n",
+            "        if all && !up.reassembly.is_closed() {\n            return"
+            " Err(Violation::Within);\n        }\n",
             "",
         ),
     ),
@@ -173,13 +176,19 @@ ALL = [*IN_PYTHON, *(mistake for _, mistake in IN_RUST)]
 
 @pytest.mark.parametrize("mistake", ALL, ids=lambda one: one.name)
 def test_a_mistake_stands_in_the_sources(mistake: Mistake) -> None:
-    assert (ROOT / mistake.source).read_text(encoding="utf-8").count(mistake.old) == 1, mistake.source
+    assert (ROOT / mistake.source).read_text(encoding="utf-8").count(mistake.old) == 1, (
+        mistake.source
+    )
 
 
-def run(words: Sequence[str], root: Path, seconds: int, **more: str) -> subprocess.CompletedProcess[str]:
+def run(
+    words: Sequence[str], root: Path, seconds: int, **more: str
+) -> subprocess.CompletedProcess[str]:
     around = {**environment(), "ELANITE_FUZZ_SECONDS": str(seconds), **more}
     try:
-        return subprocess.run(words, cwd=root, env=around, timeout=1800, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            words, cwd=root, env=around, timeout=1800, capture_output=True, text=True, check=False
+        )
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(words, 1, "", "it hangs")
 
@@ -196,9 +205,14 @@ def test_the_tests_of_inputs_and_stores_find_a_mistake(mistake: Mistake, tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("tests", "mistake"), IN_RUST, ids=[mistake.name for _, mistake in IN_RUST])
+@pytest.mark.parametrize(
+    ("tests", "mistake"), IN_RUST, ids=[mistake.name for _, mistake in IN_RUST]
+)
 def test_the_tests_of_the_simulator_find_a_mistake(
-    tests: tuple[str, ...], mistake: Mistake, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    tests: tuple[str, ...],
+    mistake: Mistake,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     for part in ("crates", "machines", "experiments", "examples"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=IGNORED)

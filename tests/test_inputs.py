@@ -1,8 +1,9 @@
-"""Files that a person, a program or a disk has spoilt, as Python reads them: stores, runs, rank places.
+"""Files that a person, a program or a disk has spoilt, as Python reads them: stores, runs, rank
+places.
 
-No input raises an unforeseen exception. A store folder is accepted only if no bit has changed. ``spoiling.py`` defines
-the cases. The files themselves (TOML, CSV) are read by the simulator: ``crates/experiment/tests/inputs.rs``; traces and
-energy parameters are in ``test_trace_inputs.py``.
+No input raises an unforeseen exception. A store folder is accepted only if no bit has changed.
+``spoiling.py`` defines the cases. The files themselves (TOML, CSV) are read by the simulator:
+``crates/experiment/tests/inputs.rs``; traces and energy parameters are in ``test_trace_inputs.py``.
 """
 
 from __future__ import annotations
@@ -26,13 +27,33 @@ from elanite.mpirun.kept import KeptRun
 from elanite.mpirun.options import Options
 from elanite.store import Store, keep
 from elanite.store.places import ABANDONED
-from spoiling import attempt, cases, fuzzing, say_how_to_see_it_again, spoil  # noqa: F401 - a fixture of all tests
+from spoiling import (
+    attempt,
+    cases,
+    fuzzing,
+    say_how_to_see_it_again,  # noqa: F401 - a fixture of all tests
+    spoil,
+)
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
-AWKWARD = ["null", "true", "-1", "0", "1e999", "NaN", "9" * 400, "[]", "{}", '""', '"x"', "[[1]]", '{"a": {"b": []}}']
+AWKWARD = [
+    "null",
+    "true",
+    "-1",
+    "0",
+    "1e999",
+    "NaN",
+    "9" * 400,
+    "[]",
+    "{}",
+    '""',
+    '"x"',
+    "[[1]]",
+    '{"a": {"b": []}}',
+]
 """JSON values in wrong places."""
 
 
@@ -43,7 +64,9 @@ def spoil_json(data: bytes, draw: random.Random) -> bytes:
     text = data.decode()
     places = [place for place, letter in enumerate(text) if letter == ":"]
     start = draw.choice(places) + 1
-    end = min(found for found in (text.find(",", start), text.find("\n", start), len(text)) if found >= 0)
+    end = min(
+        found for found in (text.find(",", start), text.find("\n", start), len(text)) if found >= 0
+    )
     return (text[:start] + draw.choice(AWKWARD) + text[end:]).encode()
 
 
@@ -135,9 +158,13 @@ def no_file(folder: Path) -> None:
         pytest.param(other_file("../outside.parquet"), id="a file outside"),
         pytest.param(other_file("/dev/zero"), id="a file without an end"),
         pytest.param(no_file, id="a pipe instead of a table"),
-        pytest.param(lambda folder: (folder / "manifest.json").write_text("[" * 100_000), id="deep brackets"),
+        pytest.param(
+            lambda folder: (folder / "manifest.json").write_text("[" * 100_000), id="deep brackets"
+        ),
         pytest.param(lambda folder: (folder / "manifest.json").write_text("7"), id="a number"),
-        pytest.param(lambda folder: (folder / "manifest.json").write_bytes(b"\xff\xfe"), id="no text"),
+        pytest.param(
+            lambda folder: (folder / "manifest.json").write_bytes(b"\xff\xfe"), id="no text"
+        ),
     ],
 )
 def test_a_folder_that_no_campaign_wrote_is_not_taken(
@@ -232,7 +259,9 @@ def test_no_changed_bit_of_a_run_is_taken(kept: Path, tmp_path: Path) -> None:
         folder = copy(kept, tmp_path / "runs")
         name = draw.choice(["manifest.json", "links.parquet"])
         before = (folder / name).read_bytes()
-        (folder / name).write_bytes(after := (spoil_json if name == "manifest.json" else spoil)(before, draw))
+        (folder / name).write_bytes(
+            after := (spoil_json if name == "manifest.json" else spoil)(before, draw)
+        )
         found, said = attempt(lambda folder=folder: KeptRun.load(folder))
         if found is None:
             assert str(folder) in said
@@ -244,7 +273,14 @@ def test_no_changed_bit_of_a_run_is_taken(kept: Path, tmp_path: Path) -> None:
 def test_places_of_ranks_are_nodes_or_an_error_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "places"
     for draw in cases("places", 300):
-        lines = [f"{draw.randrange(70)}" for _ in range(4)] + ["# a comment", "", "9" * 5000, "-1", "1.5", "\u0663"]
+        lines = [f"{draw.randrange(70)}" for _ in range(4)] + [
+            "# a comment",
+            "",
+            "9" * 5000,
+            "-1",
+            "1.5",
+            "\u0663",
+        ]
         text = "\n".join(draw.sample(lines, draw.choice([4, 4, 10])))
         file.write_bytes(text.encode() if draw.randrange(3) else spoil(text.encode(), draw))
         nodes, said = attempt(lambda: Options(4, ranks_per_node=2, placement=str(file)).nodes(64))
@@ -255,15 +291,24 @@ def test_places_of_ranks_are_nodes_or_an_error_with_its_line(tmp_path: Path) -> 
             assert all(0 <= node < 64 and nodes.count(node) <= 2 for node in nodes)
 
 
-@pytest.mark.parametrize("text", ["measured:" + "9" * 400, "measured:1e5", "9" * 400 + "us", "2us per call per call"])
+@pytest.mark.parametrize(
+    "text", ["measured:" + "9" * 400, "measured:1e5", "9" * 400 + "us", "2us per call per call"]
+)
 def test_a_time_of_computation_beyond_reason_is_refused(text: str) -> None:
     asked, said = attempt(lambda: Options(1, compute=text).as_json([0]))
     assert "--compute" in said if asked is None else "inf" not in asked
 
 
-def test_the_command_refuses_files_without_a_bug(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shipped = [sources.read("machine", "es40-qsnet").text, sources.read("experiment", "qsnet/ping").text]
-    texts = [text.encode() for text in shipped] + [path.read_bytes() for path in FILES.glob("*.toml")]
+def test_the_command_refuses_files_without_a_bug(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shipped = [
+        sources.read("machine", "es40-qsnet").text,
+        sources.read("experiment", "qsnet/ping").text,
+    ]
+    texts = [text.encode() for text in shipped] + [
+        path.read_bytes() for path in FILES.glob("*.toml")
+    ]
     file = tmp_path / "file.toml"
     codes = set()
     for draw in cases("command", 40):

@@ -1,7 +1,8 @@
-"""Mistakes that are planted in the code that judges: statistics, quantities, bounds, verdicts, proofs and counts.
+"""Mistakes that are planted in the code that judges: statistics, quantities, bounds, verdicts,
+proofs and counts.
 
-Each check is a test of the unchanged code. For each mistake, one part of a module's source is replaced, all judging
-modules are imported again with it, and the named check has to fail.
+Each check is a test of the unchanged code. For each mistake, one part of a module's source is
+replaced, all judging modules are imported again with it, and the named check has to fail.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class Mistake(SourceFileLoader):
         super().__init__(name, str(path if path.exists() else path.with_suffix("") / "__init__.py"))
         self.old, self.new = old, new
 
-    def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
+    def find_spec(
+        self, name: str, _path: object = None, _target: object = None
+    ) -> ModuleSpec | None:
         """As a finder, knows this module alone."""
         return spec_from_file_location(name, self.path, loader=self) if name == self.name else None
 
@@ -60,7 +63,10 @@ def planted(mistake: Mistake) -> Iterator[None]:
             if f"{name}.".startswith(tuple(f"{one}." for one in JUDGING))
         }
 
-    real, packages = judging(), {name: vars(elanite).get(name) for name in ("results", "validation")}
+    real, packages = (
+        judging(),
+        {name: vars(elanite).get(name) for name in ("results", "validation")},
+    )
     for name in real:
         del sys.modules[name]
     sys.meta_path.insert(0, mistake)
@@ -76,7 +82,9 @@ def planted(mistake: Mistake) -> Iterator[None]:
 
 def table(**columns: list[object]) -> pl.DataFrame:
     length = len(next(iter(columns.values())))
-    return pl.DataFrame({"seed": [1] * length, "batch": [0] * length, "metric": ["latency"] * length, **columns})
+    return pl.DataFrame(
+        {"seed": [1] * length, "batch": [0] * length, "metric": ["latency"] * length, **columns}
+    )
 
 
 def comparisons() -> None:
@@ -95,13 +103,27 @@ def comparisons() -> None:
 
 
 def intervals() -> None:
-    """Bounds within an interval are not decisive, a run varies more than a mean, and looks widen intervals."""
-    from elanite.results.numbers import Number, all_hold, at_least, at_most, excuse, number, prediction
+    """Bounds within an interval are not decisive, a run varies more than a mean, and looks widen
+    intervals.
+    """
+    from elanite.results.numbers import (
+        Number,
+        all_hold,
+        at_least,
+        at_most,
+        excuse,
+        number,
+        prediction,
+    )
 
     figure = Number(5.0, 4.0, 6.0)
     assert [at_least(figure, bound) for bound in (4.0, 4.5, 6.0, 6.5)] == [True, None, None, False]
     assert [at_most(figure, bound) for bound in (6.0, 5.5, 4.0, 3.9)] == [True, None, None, False]
-    assert [all_hold(some) for some in ([True, None], [None, False], [True, True])] == [None, False, True]
+    assert [all_hold(some) for some in ([True, None], [None, False], [True, True])] == [
+        None,
+        False,
+        True,
+    ]
     assert excuse(["a", "a", "b"], [None, False, None], 1) == [None, True, True]
     low, high = prediction([9.0, 10.0, 11.0])
     assert high - low == pytest.approx(2 * 2 * number([9.0, 10.0, 11.0]).half)
@@ -113,10 +135,14 @@ def intervals() -> None:
 
 
 def independence() -> None:
-    """Seeds that differ are an interval's values; seeds that do not differ leave it to their batches."""
+    """Seeds that differ are an interval's values; seeds that do not differ leave it to their
+    batches.
+    """
     from elanite.results.independent import independent
 
-    assert independent([1.0, 1.1, 5.0, 5.1, 9.0, 9.1], [1, 1, 2, 2, 3, 3]) == pytest.approx([1.05, 5.05, 9.05])
+    assert independent([1.0, 1.1, 5.0, 5.1, 9.0, 9.1], [1, 1, 2, 2, 3, 3]) == pytest.approx(
+        [1.05, 5.05, 9.05]
+    )
     alike = [1.0, 9.0, 2.0, 8.0, 1.5, 8.5]
     assert independent(alike, [1, 1, 2, 2, 3, 3]) == alike
     assert independent([7.0] * 4, [1, 1, 2, 2]) == [7.0] * 4  # no variance at all
@@ -132,9 +158,16 @@ def selections() -> None:
     for bound, nodes in wanted.items():
         assert chosen(rows, {"nodes": {bound: 2}})["nodes"].to_list() == nodes, bound
     assert chosen(rows, {"nodes": {"not": [1, 2]}})["nodes"].to_list() == [3, 4]
-    assert [Mean("latency", {"nodes": end}).figure(rows, {}).mean for end in Extreme] == [10.0, 40.0]
+    assert [Mean("latency", {"nodes": end}).figure(rows, {}).mean for end in Extreme] == [
+        10.0,
+        40.0,
+    ]
     assert Mean("latency", {"nodes": (1, 2)}).figure(rows, {"nodes": 2}).mean == 20.0
-    assert Mean("latency", {"nodes": Limits({"above": Mean("latency", {"nodes": 1})})}).rows(rows, {}).is_empty()
+    assert (
+        Mean("latency", {"nodes": Limits({"above": Mean("latency", {"nodes": 1})})})
+        .rows(rows, {})
+        .is_empty()
+    )
     shared = table(policy=["a", "a", ""], value=[1.0, 3.0, 7.0])
     assert Mean("latency").rows(shared, {"policy": "b"})["value"].to_list() == [7.0]
 
@@ -146,9 +179,13 @@ def quantities() -> None:
     rows = table(bytes=[1, 2, 6], policy=["a", "a", "b"], value=[10.0, 30.0, 40.0])
     one, other = Mean("latency", {"policy": "a"}), Mean("latency", {"policy": "b"})
     pairs = {"ratio": 0.5, "difference": -20.0, "gain": -0.5, "loss": 0.5}
-    assert {name: PairFigure(name, one, other).figure(rows, {}).mean for name in pairs} == pytest.approx(pairs)
+    assert {
+        name: PairFigure(name, one, other).figure(rows, {}).mean for name in pairs
+    } == pytest.approx(pairs)
     turned = {"twice": 40.0, "rest": -19.0, "size": 20.0}
-    assert {name: UnaryFigure(name, one).figure(rows, {}).mean for name in turned} == pytest.approx(turned)
+    assert {name: UnaryFigure(name, one).figure(rows, {}).mean for name in turned} == pytest.approx(
+        turned
+    )
     assert UnaryFigure("size", PairFigure("difference", one, other)).figure(rows, {}).mean == 20.0
     along = {"least": 10.0, "most": 40.0, "first": 10.0, "rate": 0.4}
     assert {
@@ -163,17 +200,42 @@ def statements() -> None:
     from elanite.validation.measures.quantities import Mean
 
     figure = Number(5.0, 4.0, 6.0)
-    assert [Bound(above=bound).holds(figure) for bound in (3.9, 4.0, 5.5, 6.0)] == [True, None, None, False]
-    assert [Bound(below=bound).holds(figure) for bound in (6.1, 6.0, 4.5, 4.0)] == [True, None, None, False]
-    assert [Bound(touches=ends).holds(figure) for ends in ((6.0, 7.0), (1.0, 4.0), (6.1, 7.0))] == [True, True, False]
+    assert [Bound(above=bound).holds(figure) for bound in (3.9, 4.0, 5.5, 6.0)] == [
+        True,
+        None,
+        None,
+        False,
+    ]
+    assert [Bound(below=bound).holds(figure) for bound in (6.1, 6.0, 4.5, 4.0)] == [
+        True,
+        None,
+        None,
+        False,
+    ]
+    assert [Bound(touches=ends).holds(figure) for ends in ((6.0, 7.0), (1.0, 4.0), (6.1, 7.0))] == [
+        True,
+        True,
+        False,
+    ]
     assert Bound(least=4.5, means=True).holds(figure) is True
     assert Bound(least=4.5, means=True).holds(figure, 0) is None
     rows = table(nodes=[1, 2, 3], value=[10.0, 40.0, 30.0])
     best = FigureMeasure(Mean("latency"), ("nodes",), pick="most").measured(rows, None)
     assert best.mean == 40.0
-    assert FigureMeasure(Mean("latency"), ("nodes",), pick="farthest", middle=38.0).measured(rows, None).mean == 10.0
-    assert Ranking(Mean("latency"), ("nodes",)).measured(rows, None).names == ["2 nodes", "3 nodes", "one node"]
-    rises = Statement(Mean("latency"), says="grows", bound=Bound(above=0.0), steps="nodes").finding(rows, None)
+    assert (
+        FigureMeasure(Mean("latency"), ("nodes",), pick="farthest", middle=38.0)
+        .measured(rows, None)
+        .mean
+        == 10.0
+    )
+    assert Ranking(Mean("latency"), ("nodes",)).measured(rows, None).names == [
+        "2 nodes",
+        "3 nodes",
+        "one node",
+    ]
+    rises = Statement(Mean("latency"), says="grows", bound=Bound(above=0.0), steps="nodes").finding(
+        rows, None
+    )
     assert [case.holds for case in rises.parts[0].cases] == [True, False]
 
 
@@ -184,7 +246,9 @@ def verdicts() -> None:
     from elanite.validation.verdict import judge
 
     def holds(kind: Kind, mean: float, half: float = 0.0) -> bool | None:
-        claim = Claim("x", "petrini2003", kind, "says", value=9.0, low=8.0, high=10.0, tolerance=0.1)
+        claim = Claim(
+            "x", "petrini2003", kind, "says", value=9.0, low=8.0, high=10.0, tolerance=0.1
+        )
         return judge(claim, Number(mean, mean - half, mean + half)).holds
 
     assert [holds("value", mean) for mean in (8.1, 9.9, 8.0, 10.0)] == [True, True, False, False]
@@ -196,7 +260,9 @@ def verdicts() -> None:
     assert judge(claim, Order(["a", "b"], "", (near, far))).holds is True
     assert judge(claim, Order(["b", "a"], "", (near, near))).holds is None
     assert judge(claim, Order(["b", "a"], "", (near, far))).holds is False
-    known = Claim("x", "petrini2003", "max", "says", value=1.0, experiment="e", known_miss="a reason")
+    known = Claim(
+        "x", "petrini2003", "max", "says", value=1.0, experiment="e", known_miss="a reason"
+    )
     assert judge(known, Number(2.0, 2.0, 2.0)).state == "known miss"
     assert not judge(known, Number(2.0, 2.0, 2.0)).failed
     assert judge(known, Number(0.5, 0.5, 0.5)).state == "holds again"
@@ -226,8 +292,15 @@ def counting() -> None:
     two = Claim("two", "petrini2003", "value", "says", value=1.0, experiment="e", one_miss="one")
     found = count([Verdict(claim, simulated=2.0, holds=False) for claim in (one, two)], "values")
     assert (found.missed, found.alike, found.total) == (1, 1, 1)
-    rows = [Ablation("one", name, verdict, "") for name, verdict in
-            (("none", "holds"), ("circuits", "missed"), ("rails", "not resolved"), ("retry", "holds"))]  # fmt: skip
+    rows = [
+        Ablation("one", name, verdict, "")
+        for name, verdict in (
+            ("none", "holds"),
+            ("circuits", "missed"),
+            ("rails", "not resolved"),
+            ("retry", "holds"),
+        )
+    ]
     assert turning(rows) == ("circuits",)
 
 
@@ -236,7 +309,9 @@ def entries() -> None:
     from elanite.errors import UsageError
     from elanite.validation.claims import claims, claims_of
 
-    whole = '[[claim]]\nid = "{}"\nsource = "a"\nkind = "value"\nvalue = 1\nsays = "b"\nrank = "{}"\n'
+    whole = (
+        '[[claim]]\nid = "{}"\nsource = "a"\nkind = "value"\nvalue = 1\nsays = "b"\nrank = "{}"\n'
+    )
     repeat = 'because = "so"\nrests_on = ["{}"]\n'
     good = whole.format("one", "value") + whole.format("two", "repeat") + repeat.format("one")
     assert len(claims_of(good, "own.toml")) == 2
@@ -247,12 +322,26 @@ def entries() -> None:
     assert ping.role == "fitted"
 
 
-CHECKS = (comparisons, intervals, independence, selections, quantities, statements, verdicts, proofs, counting, entries)
+CHECKS = (
+    comparisons,
+    intervals,
+    independence,
+    selections,
+    quantities,
+    statements,
+    verdicts,
+    proofs,
+    counting,
+    entries,
+)
 
 MISTAKES: dict[tuple[str, Callable[[], None]], list[tuple[str, str]]] = {
     ("results.numbers", comparisons): [
         ("abs(mean) * math.hypot(one.relative, other.relative)", "abs(mean) * one.relative"),
-        ("one.mean - other.mean, math.hypot(one.half, other.half)", "one.mean - other.mean, one.half"),
+        (
+            "one.mean - other.mean, math.hypot(one.half, other.half)",
+            "one.mean - other.mean, one.half",
+        ),
         ("a - times * b for a, b in pairs", "a + times * b for a, b in pairs"),
         (
             "low, high = sorted((shift + scale * self.low, shift + scale * self.high))",
@@ -268,7 +357,10 @@ MISTAKES: dict[tuple[str, Callable[[], None]], list[tuple[str, str]]] = {
         ),
         ("math.sqrt(len(runs) + 1)", "math.sqrt(len(runs))"),
         ("self.drawn and self.n < FEWEST", "self.drawn and self.n < FEWEST - 1"),
-        ("low=self.mean - times * (self.mean - self.low)", "low=self.mean - (self.mean - self.low)"),
+        (
+            "low=self.mean - times * (self.mean - self.low)",
+            "low=self.mean - (self.mean - self.low)",
+        ),
     ],
     ("results.independent", independence): [
         ("return means if between * inner >", "return means if between * inner <"),
@@ -286,7 +378,10 @@ MISTAKES: dict[tuple[str, Callable[[], None]], list[tuple[str, str]]] = {
         ("same if len(same) else here.filter(empty(here, name))", "same"),
     ],
     ("validation.measures.quantities", quantities): [
-        ('"gain": lambda one, other: ratio(one, other)', '"gain": lambda one, other: ratio(other, one)'),
+        (
+            '"gain": lambda one, other: ratio(one, other)',
+            '"gain": lambda one, other: ratio(other, one)',
+        ),
         (
             '"loss": lambda one, other: ratio(one, other).turned(-1.0, 1.0)',
             '"loss": lambda one, other: ratio(one, other).turned(1.0, -1.0)',
@@ -308,11 +403,17 @@ MISTAKES: dict[tuple[str, Callable[[], None]], list[tuple[str, str]]] = {
     ("validation.verdict", verdicts): [
         ("return False if figure.high < low or figure.low > high else None", "return False"),
         ("if low <= figure.mean <= high:", "if low < figure.mean < high:"),
-        ("pairs = (difference(found[better], found[worse])", "pairs = (difference(found[worse], found[better])"),
+        (
+            "pairs = (difference(found[better], found[worse])",
+            "pairs = (difference(found[worse], found[better])",
+        ),
         ('return "holds again" if self.holds else "known miss"', 'return "known miss"'),
     ],
     ("validation.claim", verdicts): [
-        ('{"max": (-inf, value), "min": (value, inf)}', '{"max": (value, inf), "min": (-inf, value)}'),
+        (
+            '{"max": (-inf, value), "min": (value, inf)}',
+            '{"max": (value, inf), "min": (-inf, value)}',
+        ),
     ],
     ("validation.proofs", proofs): [
         ("return Fraction(str(number))", "return Fraction(number)"),
@@ -354,6 +455,8 @@ def test_the_code_as_it_is(check: Callable[[], None]) -> None:
         for old, new in mistakes
     ],
 )
-def test_a_planted_mistake_is_found(module: str, old: str, new: str, check: Callable[[], None]) -> None:
+def test_a_planted_mistake_is_found(
+    module: str, old: str, new: str, check: Callable[[], None]
+) -> None:
     with planted(Mistake(module, old, new)), pytest.raises((AssertionError, pytest.fail.Exception)):
         check()

@@ -1,4 +1,6 @@
-"""The Python packages: no package uses one above it, and no modules form a use cycle, lazily or for types."""
+"""The Python packages: no package uses one above it, and no modules form a use cycle, lazily or for
+types.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from conftest import BIN, execute
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "elanite"
-CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"][
+    "contracts"
+]
 
 
 def checked(folder: Path) -> tuple[int, str]:
@@ -42,12 +46,18 @@ def test_no_package_uses_one_above_it_and_no_modules_use_each_other_in_a_circle(
             "if TYPE_CHECKING:\n    from elanite.study.sweeps import planned\n",
             "results is not allowed",
         ),
-        ("store/owner", "def _around():\n    import elanite.store.points\n", "No cycles are allowed in elanite.store"),
+        (
+            "store/owner",
+            "def _around():\n    import elanite.store.points\n",
+            "No cycles are allowed in elanite.store",
+        ),
     ],
 )
 def test_the_linter_finds(module: str, line: str, broken: str, tmp_path: Path) -> None:
     shutil.copytree(
-        PACKAGE, tmp_path / "elanite", ignore=lambda _, names: [n for n in names if "." in n and not n.endswith(".py")]
+        PACKAGE,
+        tmp_path / "elanite",
+        ignore=lambda _, names: [n for n in names if "." in n and not n.endswith(".py")],
     )
     with (tmp_path / "elanite" / f"{module}.py").open("a") as file:
         file.write(f"\n\n{line}")
@@ -64,15 +74,29 @@ def test_no_package_and_its_own_modules_use_each_other_in_a_circle() -> None:
         for module in imports.modules - {"elanite"}
         for used in imports.find_modules_directly_imported_by(module) - {"elanite"}
     )
-    assert [circle for circle in networkx.strongly_connected_components(graph) if len(circle) > 1] == []
+    assert [
+        circle for circle in networkx.strongly_connected_components(graph) if len(circle) > 1
+    ] == []
 
 
 def test_one_import_is_left_out() -> None:
-    """The root's modules; the root lists the public names for type checkers and loads them on first use."""
-    assert {rule for contract in CONTRACTS for rule in contract["ignore_imports"]} == {"elanite -> elanite.**"}
+    """The root's modules; the root lists the public names for type checkers and loads them on first
+    use.
+    """
+    assert {rule for contract in CONTRACTS for rule in contract["ignore_imports"]} == {
+        "elanite -> elanite.**"
+    }
 
 
 def test_the_type_checker_sees_every_line_of_the_package() -> None:
-    lines = [(path, line) for path in sorted(PACKAGE.rglob("*.py")) for line in path.read_text().splitlines()]
-    hidden = [f"{path.relative_to(PACKAGE)}: {line.strip()}" for path, line in lines if "# type: ignore" in line]
+    lines = [
+        (path, line)
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for line in path.read_text().splitlines()
+    ]
+    hidden = [
+        f"{path.relative_to(PACKAGE)}: {line.strip()}"
+        for path, line in lines
+        if "# type: ignore" in line
+    ]
     assert hidden == []

@@ -29,7 +29,11 @@ def test_machine_has_provenance() -> None:
     machine = el.Machine.load("es40-qsnet")
     assert machine.name == "es40-qsnet"
     assert machine["link.rate"] == "400 MB/s"
-    assert all(parameter.source for parameter in machine.parameters if not parameter.key.startswith("fabric."))
+    assert all(
+        parameter.source
+        for parameter in machine.parameters
+        if not parameter.key.startswith("fabric.")
+    )
     with pytest.raises(KeyError, match="did you mean"):
         machine["link.rat"]
     assert el.Machine.load("es40-qsnet", ["link.hop_delay=60 ns"])["link.hop_delay"] == "60 ns"
@@ -46,7 +50,16 @@ def test_wrong_names_and_files(tmp_path: Path) -> None:
 
 def test_frames(result: el.Result) -> None:
     frame = result.frame()
-    assert {"series", "seed", "message", "message_bytes", "metric", "unit", "batch", "value"} <= set(frame.columns)
+    assert {
+        "series",
+        "seed",
+        "message",
+        "message_bytes",
+        "metric",
+        "unit",
+        "batch",
+        "value",
+    } <= set(frame.columns)
     assert frame["id"].n_unique() == len(result.points) == len(result.plan.points)
     accepted = frame.filter(pl.col("metric") == "accepted")
     assert accepted["batch"].n_unique() == 5
@@ -61,7 +74,11 @@ def test_collectives(tmp_path: Path) -> None:
     experiment = el.Experiment.load(str(Path(__file__).parent / "files" / "collectives.toml"))
     result = el.run(experiment, out=tmp_path)
     calls = result.table("distribution").group_by("series", "operation").agg(pl.col("count").sum())
-    assert sorted(calls.rows()) == [("barrier", "gsync", 160), ("barrier", "hgsync", 160), ("groups", "hbcast", 960)]
+    assert sorted(calls.rows()) == [
+        ("barrier", "gsync", 160),
+        ("barrier", "hgsync", 160),
+        ("groups", "hbcast", 960),
+    ]
     deadlock = {
         row["machine"]: row["value"]
         for row in result.frame().filter(pl.col("metric") == "deadlock").iter_rows(named=True)
@@ -97,14 +114,23 @@ def test_version_is_a_plain_attribute() -> None:
 
 
 def test_stubs_match_the_extension_module(tmp_path: Path) -> None:
-    """In a package with the extension module's dependencies, so that mypy reads only these, without polars."""
+    """In a package with the extension module's dependencies, so that mypy reads only these, without
+    polars.
+    """
     small = tmp_path / "elanite"
     small.mkdir()
     (small / "__init__.py").touch()
-    for file in (Path(_core.__file__), *(Path(el.__file__).with_name(name) for name in ("_core.pyi", "errors.py"))):
+    for file in (
+        Path(_core.__file__),
+        *(Path(el.__file__).with_name(name) for name in ("_core.pyi", "errors.py")),
+    ):
         (small / file.name).symlink_to(file)
     here = environment() | {"PYTHONPATH": str(tmp_path), "MYPYPATH": str(tmp_path)}
-    ended = execute([sys.executable, "-m", "mypy.stubtest", "elanite._core", "--concise"], cwd=tmp_path, env=here)
+    ended = execute(
+        [sys.executable, "-m", "mypy.stubtest", "elanite._core", "--concise"],
+        cwd=tmp_path,
+        env=here,
+    )
     assert ended.code == 0, ended
 
 

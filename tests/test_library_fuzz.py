@@ -14,7 +14,17 @@ from library_fuzz import elanlib, runs, shmem
 from library_fuzz.draw import LIBRARIES, draw
 from library_fuzz.emit import emit
 from library_fuzz.oracle import expected
-from library_fuzz.steps import Atomic, Await, Collectives, Operations, Place, Program, Signal, Transfer, Twice
+from library_fuzz.steps import (
+    Atomic,
+    Await,
+    Collectives,
+    Operations,
+    Place,
+    Program,
+    Signal,
+    Transfer,
+    Twice,
+)
 
 ROOT = FILES.parents[1]
 MANY = range(80)
@@ -31,7 +41,15 @@ def programs() -> list[Program]:
 def test_programs_do_what_the_oracle_says(library: str, seed: int) -> None:
     """One program, or thirty; each runs twice. ``again`` in the message repeats the wrong one."""
     count = 1 if seed == 5 else 30
-    words = [sys.executable, "-m", "tests.library_fuzz", "--library", library, "--programs", str(count)]
+    words = [
+        sys.executable,
+        "-m",
+        "tests.library_fuzz",
+        "--library",
+        library,
+        "--programs",
+        str(count),
+    ]
     ended = execute([*words, "--seed", str(seed)], 300 * count, cwd=ROOT)
     assert ended.code == 0, ended
     assert ended.out == f"{count} programs, each run twice, are as the oracle says\n"
@@ -42,34 +60,67 @@ def test_a_wrong_program_is_found_and_made_smaller() -> None:
     right = draw("shmem", 5)
     put = Transfer(0, "put", 1, Place("own", 8), Place("heap", 16), 8, 1, (0, 0), "memory", False)
     noise = replace(put, rank=1, other=0, theirs=Place("fixed", 64))
-    program = replace(right, ranks=2, groups=right.groups[:1], options=(), steps=(Operations(((1, put), (2, noise))),))
+    program = replace(
+        right,
+        ranks=2,
+        groups=right.groups[:1],
+        options=(),
+        steps=(Operations(((1, put), (2, noise))),),
+    )
     memory = next(expected(program))
     assert runs.differ(program, memory) == ""
     wrong = [memory[0], memory[1][:20] + b"?" + memory[1][21:]]
     found = runs.differ(program, wrong)
     assert re.match(r"step 0, rank 1, heap \+ 20 \(last: heap \+ 20\): found 3f", found)
     assert runs.differ(program, [memory[0], b""]) == "step 0: rank 1 has written only 0 bytes"
-    one, other = {"digest": "a", "repeatable": True, "folder": "x"}, {"digest": "b", "repeatable": True, "folder": "y"}
+    one, other = (
+        {"digest": "a", "repeatable": True, "folder": "x"},
+        {"digest": "b", "repeatable": True, "folder": "y"},
+    )
     assert runs.apart(one, other) == "two runs differ: digest a, b"
     assert runs.apart(one, one | {"folder": "y", "host_seconds": 3}) == ""
     fewer = [len(one.steps[0].all) for one in runs.smaller(program) if one.steps]
     assert fewer == [1, 1]
-    assert runs.again(program) == "python -m tests.library_fuzz --library shmem --seed 5 --programs 1"
+    assert (
+        runs.again(program) == "python -m tests.library_fuzz --library shmem --seed 5 --programs 1"
+    )
 
 
 def test_a_seed_is_a_program(programs: list[Program]) -> None:
     assert [draw(one.library, one.seed) for one in programs[:20]] == programs[:20]
     words = [sys.executable, "-m", "tests.library_fuzz", "--seed", "3", "--programs", "1", "--show"]
     shown = [
-        subprocess.run(words, capture_output=True, check=True, cwd=ROOT, env=environment() | {"PYTHONHASHSEED": salt})
+        subprocess.run(
+            words,
+            capture_output=True,
+            check=True,
+            cwd=ROOT,
+            env=environment() | {"PYTHONHASHSEED": salt},
+        )
         for salt in ("1", "2")
     ]
-    assert shown[0].stdout == shown[1].stdout == "".join(emit(draw(one, 3)) for one in LIBRARIES).encode()
+    assert (
+        shown[0].stdout
+        == shown[1].stdout
+        == "".join(emit(draw(one, 3)) for one in LIBRARIES).encode()
+    )
 
 
 def test_everything_is_drawn(programs: list[Program]) -> None:
-    operations = [one for p in programs for step in p.steps if isinstance(step, Operations) for _, one in step.all]
-    calls = [one for p in programs for step in p.steps if isinstance(step, Collectives) for one in step.all]
+    operations = [
+        one
+        for p in programs
+        for step in p.steps
+        if isinstance(step, Operations)
+        for _, one in step.all
+    ]
+    calls = [
+        one
+        for p in programs
+        for step in p.steps
+        if isinstance(step, Collectives)
+        for one in step.all
+    ]
     assert len({type(one) for one in operations}) == 12
     assert {one.how for one in operations if isinstance(one, Transfer)} >= {
         "one",
@@ -114,18 +165,23 @@ def test_steps_have_no_race(programs: list[Program]) -> None:
                 order = list(dict.fromkeys(bundles))
                 step = Operations(tuple(sorted(step.all, key=lambda pair: order.index(pair[0]))))
             turned.append(step)
-        for one, other in zip(expected(program), expected(replace(program, steps=tuple(turned))), strict=True):
+        for one, other in zip(
+            expected(program), expected(replace(program, steps=tuple(turned))), strict=True
+        ):
             assert one == other
 
 
 def test_calls_of_both_libraries() -> None:
     """A few by hand, as in the standard and the header."""
     put = Transfer(0, "put", 3, Place("own", 8), Place("heap", 16), 4, 3, (8, 12), "strided", False)
-    assert shmem.transfer(put) == "shmem_int_iput((void *)(heap + 16), (void *)(own + 8), 3, 2, 3, 3);"
+    assert (
+        shmem.transfer(put) == "shmem_int_iput((void *)(heap + 16), (void *)(own + 8), 3, 2, 3, 3);"
+    )
     get = replace(put, way="get", how="one", count=1)
     assert shmem.transfer(get) == "*(int *)(void *)(own + 8) = shmem_int_g((void *)(heap + 16), 3);"
     strided = (
-        "elan_getss(control, (void *)(heap + 16), (void *)(own + 8), (int[]){12}, (int[]){8}, (unsigned[]){4, 3}, 1, 3)"
+        "elan_getss(control, (void *)(heap + 16), (void *)(own + 8), (int[]){12}, (int[]){8},"
+        " (unsigned[]){4, 3}, 1, 3)"
     )
     assert elanlib.transfer(replace(put, way="get")) == strided
     twice = Twice(0, 1, Place("own", 0), Place("own", 8), Place("heap", 0), 8, False)

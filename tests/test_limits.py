@@ -1,4 +1,6 @@
-"""Silent limits: credits, detours, keys without effect, assumed values, and sizes and times out of range."""
+"""Silent limits: credits, detours, keys without effect, assumed values, and sizes and times out of
+range.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ repeats = 1
 
 
 def slim_fly(folder: Path) -> Path:
-    """A machine with 50 switches and 200 nodes: the SlimFly network for q = 5, with up*/down* routing."""
+    """A machine with 50 switches and 200 nodes: the SlimFly network for q = 5, with up*/down*
+    routing.
+    """
 
     def name(side: int, x: int, y: int) -> str:
         return f"s{side}{x}{y % 5}"
@@ -89,7 +93,9 @@ processes = 16
 
 
 def busiest(links: pl.DataFrame) -> list[float]:
-    """By load: the flits over the busiest link between switches, in units of the mean over the nodes' links."""
+    """By load: the flits over the busiest link between switches, in units of the mean over the
+    nodes' links.
+    """
     flits = pl.col("flits")
     switches, nodes = (pl.col("from").str.starts_with(kind) for kind in ("switch", "node"))
     inner = flits.filter(switches & pl.col("to").str.starts_with("switch"))
@@ -127,8 +133,9 @@ def test_the_bound_of_a_graph_is_near_the_accepted_load(tmp_path: Path) -> None:
     below, beyond = rows.filter(rows["metric"] == "accepted")["mean"]
     offered, _ = rows.filter(rows["metric"] == "offered")["mean"]
     assert 0.65 * bound < 0.95 * offered < below
-    # The estimate has equal parts of the traffic on all ways, as the network has below saturation. Beyond it, adaptive
-    # ascents keep away from the busiest link: the network accepts more, and still as much as that link carries.
+    # The estimate has equal parts of the traffic on all ways, as the network has below saturation.
+    # Beyond it, adaptive ascents keep away from the busiest link: the network accepts more, and
+    # still as much as that link carries.
     busiest_below, busiest_beyond = busiest(result.table("links"))
     assert busiest_below == pytest.approx(float(found[1]), rel=0.05)
     assert busiest_beyond < busiest_below
@@ -163,18 +170,45 @@ def test_shipped_experiments_have_only_the_limits_that_they_study() -> None:
     [
         # 400 Gb/s: a 1.28 ns cycle, 780 cycles, and credits that take 56; 5 x 65 / (65 + 780 + 56).
         ("infiniband-ndr", ["link.hop_delay=998.4 ns"], "link.channels", 5 * 65 / 901),
-        ("infiniband-ndr", ["link.hop_delay=998.4 ns", "link.channels=13"], "link.channels", 13 * 65 / 901),
-        # 100 Gb/s: 234 and 14 cycles. Five channels cover the round trip, and not a packet that waits.
-        ("infiniband-ndr", ["link.hop_delay=1198.08 ns", "link.rate=100 Gb/s"], "link.channels", 5 * 65 / (313 + 65)),
+        (
+            "infiniband-ndr",
+            ["link.hop_delay=998.4 ns", "link.channels=13"],
+            "link.channels",
+            13 * 65 / 901,
+        ),
+        # 100 Gb/s: 234 and 14 cycles. Five channels cover the round trip, and not a packet that
+        # waits.
+        (
+            "infiniband-ndr",
+            ["link.hop_delay=1198.08 ns", "link.rate=100 Gb/s"],
+            "link.channels",
+            5 * 65 / (313 + 65),
+        ),
         # Links between switches have 90 cycles.
         ("infiniband-ndr", ["link.channels=2"], "link.channels", 2 * 65 / (65 + 90 + 56)),
         # One-cycle credits.
-        ("infiniband-ndr", ["link.credit_delay=1.28 ns", "link.channels=2"], "link.channels", 2 * 65 / (65 + 90 + 1)),
+        (
+            "infiniband-ndr",
+            ["link.credit_delay=1.28 ns", "link.channels=2"],
+            "link.channels",
+            2 * 65 / (65 + 90 + 1),
+        ),
         # Shorter packets need more credits: 17 flits.
         ("infiniband-ndr", ["packet.payload=1 KB"], "link.channels", 5 * 17 / (17 + 90 + 56)),
-        # Circuits: a 1 us delay is 200 cycles; a packet has 189 flits, an acknowledgement leaves after 50 cycles.
-        ("es40-qsnet", ["link.hop_delay=1 us", "link.buffer=300 flits"], "link.channels", 2 * 189 / (189 + 800 + 50)),
-        ("es40-qsnet", ["adapter.packets_in_flight=1"], "adapter.packets_in_flight", 189 / (189 + 44 + 50)),
+        # Circuits: a 1 us delay is 200 cycles; a packet has 189 flits, an acknowledgement leaves
+        # after 50 cycles.
+        (
+            "es40-qsnet",
+            ["link.hop_delay=1 us", "link.buffer=300 flits"],
+            "link.channels",
+            2 * 189 / (189 + 800 + 50),
+        ),
+        (
+            "es40-qsnet",
+            ["adapter.packets_in_flight=1"],
+            "adapter.packets_in_flight",
+            189 / (189 + 44 + 50),
+        ),
         # An 8-flit buffer and 12 cycles until a place returns: 23 turns and 5 flits.
         (
             "es40-qsnet",
@@ -182,7 +216,8 @@ def test_shipped_experiments_have_only_the_limits_that_they_study() -> None:
             "link.buffer",
             2 * 189 / (23 * 12 + 5 + 12 + 189),
         ),
-        # The same with 16 flits and 11-cycle credits: 22 cycles until a place returns, 11 turns and 13 flits.
+        # The same with 16 flits and 11-cycle credits: 22 cycles until a place returns, 11 turns and
+        # 13 flits.
         (
             "es40-qsnet",
             ["switch.circuit=wormhole", "link.buffer=16 flits", "link.credit_delay=55 ns"],
@@ -191,7 +226,9 @@ def test_shipped_experiments_have_only_the_limits_that_they_study() -> None:
         ),
     ],
 )
-def test_credits_that_do_not_cover_the_round_trip(machine: str, changes: list[str], key: str, share: float) -> None:
+def test_credits_that_do_not_cover_the_round_trip(
+    machine: str, changes: list[str], key: str, share: float
+) -> None:
     found = of_machine(machine, *changes)
     (limit,) = found
     assert (limit.kind, limit.key) == ("credits", key)
@@ -206,7 +243,12 @@ def test_credits_that_do_not_cover_the_round_trip(machine: str, changes: list[st
         ["packet.payload=1 KB"],
         ["switch.circuit=wormhole", "link.buffer=20 flits"],
         ["link.credit_delay=998.4 ns"],
-        ["switch.circuit=wormhole", "link.channels=2", "link.buffer=60 flits", "link.credit_delay=71.68 ns"],
+        [
+            "switch.circuit=wormhole",
+            "link.channels=2",
+            "link.buffer=60 flits",
+            "link.credit_delay=71.68 ns",
+        ],
     ],
 )
 def test_the_remedy_is_enough(changes: list[str]) -> None:
@@ -241,7 +283,8 @@ load = ["20 MB/s", "80 MB/s"]
 @pytest.mark.parametrize(
     ("arrivals", "warm_up", "window", "share"),
     [
-        # 16 KB at 20 MB/s are 819 us, at 80 MB/s 205 us. Exponential gaps: 1 + t until one gap, then 1.
+        # 16 KB at 20 MB/s are 819 us, at 80 MB/s 205 us. Exponential gaps: 1 + t until one gap,
+        # then 1.
         ("exponential", 246, 410, 0.55),
         ("exponential", 819, 410, 0.0),
         ("uniform", 410, 328, 0.42),
@@ -253,20 +296,29 @@ load = ["20 MB/s", "80 MB/s"]
 def test_a_window_before_the_arrivals_are_stationary_is_told(
     elanite: Run, tmp_path: Path, arrivals: str, warm_up: int, window: int, share: float
 ) -> None:
-    """The expected excess equals the simulated sources' excess, and there is a warning if it is more than 5%."""
-    text = TRAFFIC.format(arrivals=arrivals, warm_up=f"{warm_up} us", window=f"{window} us", processes=16)
+    """The expected excess equals the simulated sources' excess, and there is a warning if it is
+    more than 5%.
+    """
+    text = TRAFFIC.format(
+        arrivals=arrivals, warm_up=f"{warm_up} us", window=f"{window} us", processes=16
+    )
     (tmp_path / "own.toml").write_text(text, encoding="utf-8")
     expected = warmup.excess(arrivals, warm_up / 819.2, (warm_up + window) / 819.2)
     assert expected == pytest.approx(share, abs=0.03)
     rows = el.run(el.Experiment.load(tmp_path / "own.toml"), out=tmp_path / "out").summary()
-    (offered,) = rows.filter((rows["metric"] == "offered") & (rows["load_MBps"] == 20)).iter_rows(named=True)
+    (offered,) = rows.filter((rows["metric"] == "offered") & (rows["load_MBps"] == 20)).iter_rows(
+        named=True
+    )
     assert offered["mean"] / 20 - 1 == pytest.approx(expected, abs=0.06)
     said = re.findall(
-        r"series load: run.warm_up = .*?: at 20 MB/s, .* on average the window offers (\d+)% (more|less)",
+        r"series load: run.warm_up = .*?: at 20 MB/s, .* on average the window offers (\d+)%"
+        r" (more|less)",
         elanite("check", "own.toml").err,
     )
     signs = "more" if share > 0 else "less"
-    assert said == ([(f"{abs(expected):.0%}".rstrip("%"), signs)] if abs(share) > warmup.MOST else [])
+    assert said == (
+        [(f"{abs(expected):.0%}".rstrip("%"), signs)] if abs(share) > warmup.MOST else []
+    )
 
 
 def test_the_remedy_for_a_short_warm_up_is_enough(elanite: Run, tmp_path: Path) -> None:
@@ -276,12 +328,16 @@ def test_the_remedy_for_a_short_warm_up_is_enough(elanite: Run, tmp_path: Path) 
         remedy = re.search(r"raise run.warm_up to (\d+ [mu]s)", elanite("check", "own.toml").err)
         assert (remedy is None) == (arrivals == "fixed")
         if remedy:
-            (tmp_path / "own.toml").write_text(text.replace('"1 us"', f'"{remedy[1]}"'), encoding="utf-8")
+            (tmp_path / "own.toml").write_text(
+                text.replace('"1 us"', f'"{remedy[1]}"'), encoding="utf-8"
+            )
             assert "run.warm_up" not in elanite("check", "own.toml").err
 
 
 def test_a_run_warns_once_of_its_machine(elanite: Run, tmp_path: Path) -> None:
-    (tmp_path / "ping.toml").write_text(PING.format(more="", message='["0 B", "64 B"]'), encoding="utf-8")
+    (tmp_path / "ping.toml").write_text(
+        PING.format(more="", message='["0 B", "64 B"]'), encoding="utf-8"
+    )
     ended = elanite("run", "ping.toml", "--set", "link.hop_delay=500 ns")
     assert ended.code == 0, ended
     assert ended.err.count("warning: es40-qsnet: link.channels = 2:") == 1, ended
@@ -291,16 +347,25 @@ def test_a_run_warns_once_of_its_machine(elanite: Run, tmp_path: Path) -> None:
 
 
 def test_values_that_make_the_same_points_are_told(elanite: Run, tmp_path: Path) -> None:
-    for more, message in [("", '["1 KB", "1024 B"]'), ('machine = [{}, { fabric.engine = "flit" }]', '"1 KB"')]:
-        (tmp_path / "ping.toml").write_text(PING.format(more=more, message=message), encoding="utf-8")
+    for more, message in [
+        ("", '["1 KB", "1024 B"]'),
+        ('machine = [{}, { fabric.engine = "flit" }]', '"1 KB"'),
+    ]:
+        (tmp_path / "ping.toml").write_text(
+            PING.format(more=more, message=message), encoding="utf-8"
+        )
         ended = elanite("check", "ping.toml")
         assert ended.code == 0
         assert "ping, series ping: 2 points: left out, as they repeat others" in ended.err, ended
     more = "machine = [{}, { link.channels = 2 }]"
     (tmp_path / "ping.toml").write_text(PING.format(more=more, message='"1 KB"'), encoding="utf-8")
-    said = "ping, series ping: machine = unchanged, link.channels=2: these values make the same points"
+    said = (
+        "ping, series ping: machine = unchanged, link.channels=2: these values make the same points"
+    )
     assert said in elanite("run", "ping.toml").err
-    (tmp_path / "other.toml").write_text(PING.format(more="", message='["1 KB", "2 KB"]'), encoding="utf-8")
+    (tmp_path / "other.toml").write_text(
+        PING.format(more="", message='["1 KB", "2 KB"]'), encoding="utf-8"
+    )
     assert "same points" not in elanite("check", "other.toml").err
 
 
@@ -310,7 +375,9 @@ def test_a_sweep_of_a_key_without_effect_is_told(elanite: Run, tmp_path: Path) -
     assert "these values" not in elanite(*words).err
     # Known from the plan: the engine is not part of a point.
     planned = elanite(*words, "--vary", "fabric.engine=worm,flit")
-    assert "ping.toml: fabric.engine = worm, flit: these values make the same points" in planned.err, planned
+    assert (
+        "ping.toml: fabric.engine = worm, flit: these values make the same points" in planned.err
+    ), planned
     # Known from the results: a ping in an empty network has no rivals.
     finished = elanite(*words, "--vary", "switch.age_bits=4,5")
     assert "same points" not in finished.err
@@ -333,18 +400,26 @@ def test_a_sweep_of_a_key_without_effect_is_told(elanite: Run, tmp_path: Path) -
 def test_assumed_values_are_told_with_computed_effects_only(elanite: Run, tmp_path: Path) -> None:
     shipped = elanite("check", "qsnet/ping").err
     assert re.search(
-        r"es40-qsnet: assumed parameters = \d+ of \d+: small steps of 1?\d of these move claims", shipped
+        r"es40-qsnet: assumed parameters = \d+ of \d+: small steps of 1?\d of these move claims",
+        shipped,
     ), shipped
     for key, claim in re.findall(r"([a-z]+\.\w+) \(([\w.-]+) by", shipped):
         effects = limits.studied.shipped()["es40-qsnet"].of(key)
         assert any(each.claim == claim for each in effects)
-        assert limits.is_assumed(next(each for each in el.Machine.load("es40-qsnet").parameters if each.key == key))
+        assert limits.is_assumed(
+            next(each for each in el.Machine.load("es40-qsnet").parameters if each.key == key)
+        )
     (tmp_path / "ping.toml").write_text(
-        PING.format(more="", message='"64 B"').replace("es40-qsnet", "infiniband-ndr"), encoding="utf-8"
+        PING.format(more="", message='"64 B"').replace("es40-qsnet", "infiniband-ndr"),
+        encoding="utf-8",
     )
     own = elanite("check", "ping.toml").err
-    assert re.search(r"infiniband-ndr: assumed parameters = \d+ of \d+: no study has computed", own), own
-    inherited = [each for each in el.Machine.load("rail-optimised").parameters if limits.is_assumed(each)]
+    assert re.search(
+        r"infiniband-ndr: assumed parameters = \d+ of \d+: no study has computed", own
+    ), own
+    inherited = [
+        each for each in el.Machine.load("rail-optimised").parameters if limits.is_assumed(each)
+    ]
     assert "link.channels" in {each.key for each in inherited}
     assert "link.rate" not in {each.key for each in inherited}
 
@@ -354,7 +429,9 @@ def warnings(text: str) -> list[str]:
 
 
 def test_check_prints_warnings_and_errors_as_data(elanite: Run, tmp_path: Path) -> None:
-    (tmp_path / "ping.toml").write_text(PING.format(more="", message='["1 KB", "1024 B"]'), encoding="utf-8")
+    (tmp_path / "ping.toml").write_text(
+        PING.format(more="", message='["1 KB", "1024 B"]'), encoding="utf-8"
+    )
     (tmp_path / "wrong.toml").write_text("[link]\n", encoding="utf-8")
     words = ("check", "es40-qsnet", "ping.toml", "wrong.toml", "absent")
     ended, table = elanite(*words, "--format", "json"), elanite(*words)
@@ -378,32 +455,44 @@ def test_a_reproduction_prints_the_warnings_of_its_experiments(elanite: Run) -> 
     assert warnings(single.err) == checked, single
     names = ("qsnet/ablations", "qsnet/hotspot", "qsnet/ping")
     line = limits.in_brief([plan(sources.read("experiment", name)) for name in names])
-    assert line == (
-        "warning: limits of these experiments (3 assumed, 2 credits), in full: "
+    assert (
+        line == "warning: limits of these experiments (3 assumed, 2 credits), in full: "
         "elanite check qsnet/ablations qsnet/hotspot qsnet/ping"
     )
     assert len(warnings(elanite(*line.partition("in full: elanite ")[2].split()).err)) == 5
     several = elanite("reproduce", "--quick", "--only", "qsnet/ping,speed/uniform-64,qsnet2/ping")
     assert warnings(several.err) == [
-        "warning: --quick leaves out experiments that decide no claim: speed/uniform-64; run without --quick",
-        "warning: limits of these experiments (2 assumed), in full: elanite check qsnet/ping qsnet2/ping",
+        (
+            "warning: --quick leaves out experiments that decide no claim: speed/uniform-64; run"
+            " without --quick"
+        ),
+        (
+            "warning: limits of these experiments (2 assumed), in full: elanite check qsnet/ping"
+            " qsnet2/ping"
+        ),
     ]
     assert elanite("reproduce", "--quick", "--only", "qsnet/ping", "--quiet").err == ""
 
 
 def test_a_calibration_prints_the_warnings_of_a_run(elanite: Run, tmp_path: Path) -> None:
-    (tmp_path / "ping.toml").write_text(PING.format(more="", message='["1 KB", "1024 B"]'), encoding="utf-8")
+    (tmp_path / "ping.toml").write_text(
+        PING.format(more="", message='["1 KB", "1024 B"]'), encoding="utf-8"
+    )
     (tmp_path / "measured.csv").write_text(
         "series,message,metric,value,sigma\nping,1 KB,latency,10,0.1\n", encoding="utf-8"
     )
     slow = ("--set", "link.hop_delay=500 ns")
     ran = warnings(elanite("run", "ping.toml", *slow).err)
-    assert {"link.channels", "assumed"} <= {word for line in ran for word in re.findall(r"[\w.]+", line)}
+    assert {"link.channels", "assumed"} <= {
+        word for line in ran for word in re.findall(r"[\w.]+", line)
+    }
     words = ("calibrate", "ping.toml", "--to", "measured.csv", *slow, "--trials", "1")
     assert warnings(elanite(*words, "--fit", "bus.rate=150 MB/s..400 MB/s").err) == ran
     # A parameter that is fitted counts as known.
     known = plan(sources.read("experiment", str(tmp_path / "ping.toml")))
-    keys = [each.key for each in el.Machine.load("es40-qsnet").parameters if limits.is_assumed(each)]
+    keys = [
+        each.key for each in el.Machine.load("es40-qsnet").parameters if limits.is_assumed(each)
+    ]
     (all_,), (fewer,) = limits.assumed(known), limits.assumed(known, {keys[0]})
     assert int(all_.value.split()[0]) == len(keys) == int(fewer.value.split()[0]) + 1
 
@@ -429,7 +518,8 @@ l3 requires l2
 
 @pytest.mark.parametrize("network", ["machine", "ideal"])
 @pytest.mark.parametrize(
-    ("text", "line", "words"), [(SUMS, 3, "at most 2147483647 bytes"), (DAYS, 5, "it would end after")]
+    ("text", "line", "words"),
+    [(SUMS, 3, "at most 2147483647 bytes"), (DAYS, 5, "it would end after")],
 )
 def test_sizes_and_times_out_of_range(
     elanite: Run, tmp_path: Path, network: str, text: str, line: int, words: str
@@ -446,7 +536,10 @@ def test_a_limit_names_the_changes_with_which_the_machine_has_it(tmp_path: Path)
     """Those from a sweep and from a machine list, without the changes that do not matter."""
     (tmp_path / "ping.toml").write_text(
         PING.format(
-            more="machine = [{}, { link.hop_delay = '500 ns' }, { link.hop_delay = '500 ns', bus.burst = '512 B' }]",
+            more=(
+                "machine = [{}, { link.hop_delay = '500 ns' }, { link.hop_delay = '500 ns',"
+                " bus.burst = '512 B' }]"
+            ),
             message='"64 B"',
         ),
         encoding="utf-8",

@@ -68,7 +68,9 @@ class Limit:
 
     lines: tuple[str, ...]
     names: str
-    """An expression for the words of an error that name the limit; empty if no error can be read."""
+    """An expression for the words of an error that name the limit; empty if no error can be
+    read.
+    """
     refused: bool = False
     """Whether the first line refuses every command before it begins."""
     mounts: bool = False
@@ -99,7 +101,9 @@ LIMITS = {
         refused=True,
     ),
     "descriptors": Limit(
-        ("ulimit -n 40", "ulimit -n 63", "ulimit -n 64", "ulimit -n 80"), "open files|may open", refused=True
+        ("ulimit -n 40", "ulimit -n 63", "ulimit -n 64", "ulimit -n 80"),
+        "open files|may open",
+        refused=True,
     ),
     "processes": Limit(
         ("ulimit -u 10", f"ulimit -u {PROCESSES - 1}", f"ulimit -u {PROCESSES + 4}"),
@@ -108,11 +112,15 @@ LIMITS = {
         other=True,
     ),
     "disk": Limit(
-        (LEFT.format(0), LEFT.format(100), LEFT.format(400), LEFT.format(1500)), "No space left", mounts=True
+        (LEFT.format(0), LEFT.format(100), LEFT.format(400), LEFT.format(1500)),
+        "No space left",
+        mounts=True,
     ),
     "size of files": Limit(("ulimit -f 0", "ulimit -f 4", "ulimit -f 100"), "a file may have"),
     "shared memory": Limit(
-        (SHARED.format("64k"), SHARED.format("1m"), SHARED.format("2200k")), "room in .*/shm", mounts=True
+        (SHARED.format("64k"), SHARED.format("1m"), SHARED.format("2200k")),
+        "room in .*/shm",
+        mounts=True,
     ),
     "locale": Limit(
         (
@@ -183,9 +191,15 @@ def limited(words: list[str], limit: Limit, line: str, folder: Path, base: Path)
     prefix = [*OTHER] if limit.other and os.geteuid() == 0 else []
     if limit.mounts:
         # The file system ends with the command: its files are copied to the folder.
-        prefix = [*ALONE, "bash", "-c", f'mount -t tmpfs -o size=100m tmpfs "{folder}" && cd "{folder}" || exit 99'
-                  f'\ncp -r "{base}/." . && "$@"; code=$?; mkdir ../copy && cp -r . ../copy; '
-                  'ls -A /dev/shm >../aside/shared; exit $code', "bash"]  # fmt: skip
+        prefix = [
+            *ALONE,
+            "bash",
+            "-c",
+            f'mount -t tmpfs -o size=100m tmpfs "{folder}" && cd "{folder}" || exit 99'
+            f'\ncp -r "{base}/." . && "$@"; code=$?; mkdir ../copy && cp -r . ../copy; '
+            "ls -A /dev/shm >../aside/shared; exit $code",
+            "bash",
+        ]
         folder.mkdir()
     else:
         shutil.copytree(base, folder)
@@ -235,12 +249,16 @@ def sound(name: str, limit: str, line: str, tmp_path: Path, base: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "limit", "line"), cells(quick=True))
-def test_a_limit_is_an_error_with_a_cause(name: str, limit: str, line: str, tmp_path: Path, inputs: Path) -> None:
+def test_a_limit_is_an_error_with_a_cause(
+    name: str, limit: str, line: str, tmp_path: Path, inputs: Path
+) -> None:
     sound(name, limit, line, tmp_path, inputs)
 
 
 @pytest.mark.skipif(not (BIN / "mpicc").exists(), reason="no mpich")
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "limit", "line"), cells(quick=False))
-def test_all_limits_of_all_commands(name: str, limit: str, line: str, tmp_path: Path, results: Path) -> None:
+def test_all_limits_of_all_commands(
+    name: str, limit: str, line: str, tmp_path: Path, results: Path
+) -> None:
     sound(name, limit, line, tmp_path, results)

@@ -25,7 +25,11 @@ Check = Any
 
 def early(elanite: Callable[..., Ended], tmp_path: Path) -> None:
     """Windows that begin before the arrivals are stationary."""
-    for case in (("exponential", 246, 410, 0.55), ("uniform", 819, 410, -0.26), ("exponential", 819, 410, 0.0)):
+    for case in (
+        ("exponential", 246, 410, 0.55),
+        ("uniform", 819, 410, -0.26),
+        ("exponential", 819, 410, 0.0),
+    ):
         tests.test_a_window_before_the_arrivals_are_stationary_is_told(elanite, tmp_path, *case)
 
 
@@ -52,7 +56,8 @@ def named(_: Callable[..., Ended], tmp_path: Path) -> None:
         ),
         pytest.param(
             limits,
-            "common = [change for change in with_it[0] if all(change in changes for changes in with_it)]",
+            "common = [change for change in with_it[0] if all(change in changes for changes in"
+            " with_it)]",
             "common = with_it[0]",
             named,
             id="changes that do not matter",
@@ -71,11 +76,15 @@ def named(_: Callable[..., Ended], tmp_path: Path) -> None:
             early,
             id="lower load is no limit",
         ),
-        pytest.param(limits, '"more" if worst.excess > 0 else "less"', '"more"', early, id="always more"),
+        pytest.param(
+            limits, '"more" if worst.excess > 0 else "less"', '"more"', early, id="always more"
+        ),
         pytest.param(
             limits,
-            "needed = max((start for _, start in starts), key=lambda start: start.needed_us).needed_us",
-            "needed = min((start for _, start in starts), key=lambda start: start.needed_us).needed_us",
+            "needed = max((start for _, start in starts), key=lambda start:"
+            " start.needed_us).needed_us",
+            "needed = min((start for _, start in starts), key=lambda start:"
+            " start.needed_us).needed_us",
             tests.test_the_remedy_for_a_short_warm_up_is_enough,
             id="remedy for the highest load",
         ),
@@ -159,5 +168,7 @@ def test_a_planted_mistake_is_found(
         tests.test_check_prints_warnings_and_errors_as_data,
     ],
 )
-def test_the_checks_hold_without_a_mistake(check: Check, elanite_here: Callable[..., Ended], tmp_path: Path) -> None:
+def test_the_checks_hold_without_a_mistake(
+    check: Check, elanite_here: Callable[..., Ended], tmp_path: Path
+) -> None:
     check(elanite_here, tmp_path)

@@ -1,4 +1,5 @@
-"""Hosts with little: small limits, full disks, poor alphabets and closed descriptors are errors with a cause.
+"""Hosts with little: small limits, full disks, poor alphabets and closed descriptors are errors
+with a cause.
 
 The words for each; ``test_limits_matrix.py`` has all commands under all limits.
 """
@@ -30,10 +31,16 @@ def limited(line: str, words: list[str], folder: Path) -> Ended:
 def test_the_limits_are_named(tmp_path: Path) -> None:
     words = command("list", "machines")
     addresses = limited("ulimit -v 900000", words, tmp_path)
-    assert addresses.err.startswith("error: the address space of a process is limited to 921 MB, and 1,"), addresses
+    assert addresses.err.startswith(
+        "error: the address space of a process is limited to 921 MB, and 1,"
+    ), addresses
     assert addresses.err.endswith(" MB are needed; raise the limit: ulimit -v unlimited\n")
     files = limited("ulimit -n 40", words, tmp_path)
-    assert files.err == "error: a process may open 40 files, and a command needs 64; raise the limit: ulimit -n 1024\n"
+    assert (
+        files.err
+        == "error: a process may open 40 files, and a command needs 64; raise the limit: ulimit -n"
+        " 1024\n"
+    )
     assert (addresses.code, files.code) == (2, 2)
 
 
@@ -45,7 +52,10 @@ def test_the_limits_are_named(tmp_path: Path) -> None:
         (ImportError("x.so: failed to map segment from shared object"), "memory has run out"),
         (OSError(24, "Too many open files"), "too many files are open"),
         (RuntimeError("can't start new thread"), "no process or thread can be started"),
-        (BlockingIOError(11, "Resource temporarily unavailable"), "no process or thread can be started"),
+        (
+            BlockingIOError(11, "Resource temporarily unavailable"),
+            "no process or thread can be started",
+        ),
         (OSError(27, "File too large", "out/x"), "out/x: a file may have"),
     ],
 )
@@ -67,7 +77,10 @@ def test_a_limit_is_told_without_memory_for_its_search(monkeypatch: pytest.Monke
 def test_a_library_that_meets_a_limit_is_not_blamed() -> None:
     """Neither the file that it reads, nor its absence."""
     words = r"^x.csv: it cannot be read: memory has run out[^;]*; (raise|use)[^;]*$"
-    with pytest.raises(UsageError, match=words), foreign.reading("x.csv", "it cannot be read", "give a CSV file"):
+    with (
+        pytest.raises(UsageError, match=words),
+        foreign.reading("x.csv", "it cannot be read", "give a CSV file"),
+    ):
         raise MemoryError
     needed = "a sample needs SciPy: pip install scipy"
     with pytest.raises(ImportError, match="failed to map"), foreign.optional(needed):
@@ -91,10 +104,16 @@ def test_a_limit_stands_beside_the_words_of_the_system(tmp_path: Path, campaign:
 def test_pictures_without_memory_are_refused_before_the_run(tmp_path: Path) -> None:
     (tmp_path / "trace.goal").write_text("num_ranks 1\nrank 0 {\nl1: calc 5\n}\n")
     line = f"export XDG_CACHE_HOME={tmp_path}; ulimit -d 700000"
-    for words in (("replay", "trace.goal", "--html", "page.html"), ("run", SMALL, "--svg", "picture.svg")):
+    for words in (
+        ("replay", "trace.goal", "--html", "page.html"),
+        ("run", SMALL, "--svg", "picture.svg"),
+    ):
         ended = limited(line, command(*words), tmp_path)
         assert ended.code == 2, ended
-        assert f"{words[2]}: the data of a process is limited to 716 MB, and 1,500 MB are needed" in ended.err
+        assert (
+            f"{words[2]}: the data of a process is limited to 716 MB, and 1,500 MB are needed"
+            in ended.err
+        )
         assert [path.name for path in tmp_path.iterdir()] == ["trace.goal"]
 
 
@@ -135,7 +154,10 @@ def test_a_full_standard_error_has_a_documented_exit_code(tmp_path: Path) -> Non
 
 def test_bytecode_is_not_kept_where_files_are_cut(tmp_path: Path) -> None:
     """A part of a module's bytecode would end all later commands."""
-    code = "import sys; sys.argv[1:] = ['--version']; import runpy; runpy.run_module('elanite', run_name='__main__')"
+    code = (
+        "import sys; sys.argv[1:] = ['--version']; import runpy; runpy.run_module('elanite',"
+        " run_name='__main__')"
+    )
     inside = f"import atexit, sys; atexit.register(lambda: print(sys.dont_write_bytecode)); {code}"
     for line, kept in (("ulimit -f 100", "True"), ("true", "False")):
         ended = limited(line, [sys.executable, "-c", inside], tmp_path)
@@ -145,24 +167,38 @@ def test_bytecode_is_not_kept_where_files_are_cut(tmp_path: Path) -> None:
 @needs_mpi
 @pytest.mark.skipif(os.geteuid() != 0, reason="a file system of its own needs the superuser")
 def test_a_full_disk_under_mpirun(mpi_programs: Path, tmp_path: Path) -> None:
-    """Space is checked before the ranks start; results without space later go to the temporary folder."""
+    """Space is checked before the ranks start; results without space later go to the temporary
+    folder.
+    """
     full = tmp_path / "full"
     full.mkdir()
     mount = f"mount -t tmpfs -o size=256k tmpfs {full} && "
-    if subprocess.run(["unshare", "-m", "sh", "-c", f"{mount}true"], capture_output=True, check=False).returncode:
+    if subprocess.run(
+        ["unshare", "-m", "sh", "-c", f"{mount}true"], capture_output=True, check=False
+    ).returncode:
         pytest.skip("this container may not mount")
     run = ["mpirun", "-n", "2", "--out", "full", str(mpi_programs / "messages"), "10"]
     fill = f"head -c 1000000 /dev/zero > {full}/filled; "
-    before = execute(["unshare", "-m", "sh", "-c", f'{mount}{fill}exec "$@"', "sh", *command(*run)],
-                     cwd=tmp_path, env=environment())  # fmt: skip
+    before = execute(
+        ["unshare", "-m", "sh", "-c", f'{mount}{fill}exec "$@"', "sh", *command(*run)],
+        cwd=tmp_path,
+        env=environment(),
+    )
     assert before.code == 2, before
     assert "full cannot be written: No space left on device" in before.err
     late = tmp_path / "late.sh"
-    late.write_text(f"#!/bin/sh\nhead -c 1000000 /dev/zero > {full}/filled-$$\nexec {mpi_programs}/messages 10\n")
+    late.write_text(
+        f"#!/bin/sh\nhead -c 1000000 /dev/zero > {full}/filled-$$\nexec {mpi_programs}/messages"
+        " 10\n"
+    )
     late.chmod(0o755)
     (tmp_path / "aside").mkdir()
-    after = execute(["unshare", "-m", "sh", "-c", f'{mount}exec "$@"', "sh", *command(*run[:5], str(late))],
-                    PATIENCE, cwd=tmp_path, env=environment() | {"TMPDIR": str(tmp_path / "aside")})  # fmt: skip
+    after = execute(
+        ["unshare", "-m", "sh", "-c", f'{mount}exec "$@"', "sh", *command(*run[:5], str(late))],
+        PATIENCE,
+        cwd=tmp_path,
+        env=environment() | {"TMPDIR": str(tmp_path / "aside")},
+    )
     assert after.code == 1, after
     assert "cannot be written: No space left on device" in after.err
     assert f"The results of the run are kept in {tmp_path}/aside/elanite-" in after.err

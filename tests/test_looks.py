@@ -37,7 +37,9 @@ MARGIN = 4 * (ERROR * (1 - ERROR) / CASES) ** 0.5
 
 
 class Runs:
-    """A point's runs: batches around 0 with variance 1, and variance ``between`` squared between seeds."""
+    """A point's runs: batches around 0 with variance 1, and variance ``between`` squared between
+    seeds.
+    """
 
     def __init__(self, random: Random, between: float) -> None:
         middles = [random.gauss(0.0, between) for _ in range(RUNS[LAST])]
@@ -58,7 +60,9 @@ class Runs:
 def test_quantiles_are_those_of_student() -> None:
     for degrees in (1, 2, 3, 8, 95):
         _, low, high = _core.interval([1.0, *[0.0] * degrees])
-        assert looks.student(ERROR, degrees) == pytest.approx((high - low) / 2 * (degrees + 1), rel=1e-6)
+        assert looks.student(ERROR, degrees) == pytest.approx(
+            (high - low) / 2 * (degrees + 1), rel=1e-6
+        )
     # Table values.
     assert looks.student(0.0125, 2) == pytest.approx(8.8602, abs=1e-4)
     assert looks.student(0.0125, 7) == pytest.approx(3.3353, abs=1e-4)
@@ -72,7 +76,9 @@ def test_all_intervals_of_a_claim_cover_its_figure(between: float, first: int) -
     for _ in range(CASES):
         runs = Runs(random, between)
         figures = [(look, runs.figure(look)) for look in counted]
-        missed += any(not one.low <= 0.0 <= one.high for one in (figure.at(look) for look, figure in figures))
+        missed += any(
+            not one.low <= 0.0 <= one.high for one in (figure.at(look) for look, figure in figures)
+        )
         uncorrected += any(not figure.low <= 0.0 <= figure.high for _, figure in figures)
     assert missed / CASES < ERROR + MARGIN
     # Several looks with a single look's interval err more often.
@@ -83,7 +89,9 @@ def decided(claim: Claim, runs: Runs, offset: float) -> tuple[int, bool | None]:
     """The look that resolves a claim, and its verdict."""
     for look in range(len(RUNS)):
         values, seeds = runs.at(look)
-        found = judge(claim, number([offset + value for value in values], seeds=seeds).at(look), look)
+        found = judge(
+            claim, number([offset + value for value in values], seeds=seeds).at(look), look
+        )
         if not found.open:
             return look, found.holds
     raise AssertionError("the last look is not open")
@@ -91,7 +99,10 @@ def decided(claim: Claim, runs: Runs, offset: float) -> tuple[int, bool | None]:
 
 @pytest.mark.parametrize("inside", [True, False])
 def test_verdicts_err_in_one_of_twenty_claims_at_most(inside: bool) -> None:
-    """The hardest case: the figure is at the bound. Inside the claim must not be missed, outside it must not hold."""
+    """The hardest case: the figure is at the bound.
+
+    Inside the claim must not be missed, outside it must not hold.
+    """
     claim = Claim("a", "paper", "value", "says", value=100.0, tolerance=0.02)
     random, wrong, at = Random(23), 0, [0] * len(RUNS)
     for _ in range(CASES):
@@ -105,7 +116,9 @@ def test_verdicts_err_in_one_of_twenty_claims_at_most(inside: bool) -> None:
 def test_a_figure_far_from_the_bounds_needs_one_look_and_one_between_them_more() -> None:
     claim = Claim("a", "paper", "value", "says", value=100.0, tolerance=0.02)
     random = Random(29)
-    far, near = ([decided(claim, Runs(random, 0.0), offset) for _ in range(200)] for offset in (110.0, 101.5))
+    far, near = (
+        [decided(claim, Runs(random, 0.0), offset) for _ in range(200)] for offset in (110.0, 101.5)
+    )
     assert {(look, holds) for look, holds in far} == {(0, False)}
     assert sum(look for look, _ in near) > 0.8 * len(near)
     assert all(holds for _, holds in near)
@@ -120,12 +133,17 @@ def test_ratios_of_runs_that_share_their_noise_have_narrower_intervals() -> None
             pairs = []
             for mean, own in ((110.0, one), (100.0, other)):
                 values, seeds = common.at(look)
-                mixed = [mean + 2 * shared + value for shared, value in zip(values, own.at(look)[0], strict=True)]
+                mixed = [
+                    mean + 2 * shared + value
+                    for shared, value in zip(values, own.at(look)[0], strict=True)
+                ]
                 pairs.append(number(mixed, seeds=seeds))
             figures.append(ratio(*pairs).at(look))
         missed += any(not figure.low <= 1.1 <= figure.high for figure in figures)
         values = [pair.values for pair in pairs]
-        together, alone = (ratio(number(values[0]), number(other)) for other in (values[1], values[1][::-1]))
+        together, alone = (
+            ratio(number(values[0]), number(other)) for other in (values[1], values[1][::-1])
+        )
         wider += alone.half > together.half
     assert missed / CASES < ERROR + MARGIN
     assert wider / CASES > 0.99
@@ -134,7 +152,12 @@ def test_ratios_of_runs_that_share_their_noise_have_narrower_intervals() -> None
 def test_figures_of_a_whole_run_and_those_without_intervals_stay() -> None:
     assert number([1.0, 2.0, 3.0]).at(None) == number([1.0, 2.0, 3.0])
     assert number([1.0, 2.0]).at(0) == number([1.0, 2.0])
-    assert judge(Claim("a", "paper", "value", "says", value=1.0, tolerance=1.0), number([1.0, 1.0]), LAST).holds is None
+    assert (
+        judge(
+            Claim("a", "paper", "value", "says", value=1.0, tolerance=1.0), number([1.0, 1.0]), LAST
+        ).holds
+        is None
+    )
 
 
 @pytest.mark.parametrize("name", ["qsnet/hotspot", "qsnet/io", "collectives/barrier"])
@@ -148,7 +171,9 @@ def test_a_look_adds_runs_with_other_seeds_to_the_series_that_are_short(name: st
         plan = quick.planned(name, look=look)
         assert before <= {point.id for point in plan.points}
         for series in series_of:
-            runs, most = (len({point.seed for point in each.series(series)}) for each in (plan, first))
+            runs, most = (
+                len({point.seed for point in each.series(series)}) for each in (plan, first)
+            )
             assert runs == (max(RUNS[look], most) if series in short else most), series
         before = {point.id for point in plan.points}
 
@@ -156,13 +181,19 @@ def test_a_look_adds_runs_with_other_seeds_to_the_series_that_are_short(name: st
 class Answers:
     """Gives a claim a state at each look, and remembers its points."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *holds: bool | None, hanging: int | None = None) -> None:
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, *holds: bool | None, hanging: int | None = None
+    ) -> None:
         self.holds, self.first, self.points = holds, hanging, [0] * len(RUNS)
         monkeypatch.setattr(board, "_verdict", self)
 
     def __call__(self, claim: Claim, points: list[Point], _store: object, look: int) -> Verdict:
         self.points[look] = len(points)
-        ids = frozenset(point.id for point in points[: self.first]) if self.first is not None else frozenset()
+        ids = (
+            frozenset(point.id for point in points[: self.first])
+            if self.first is not None
+            else frozenset()
+        )
         return Verdict(claim, simulated=1.0, holds=self.holds[look], look=look, points=ids)
 
 
@@ -170,7 +201,11 @@ class Full(Store):
     """A store with all points except some seeds'."""
 
     def __init__(self, *absent: int) -> None:
-        self.absent = {point.id for point in quick.planned("qsnet/hotspot", look=LAST).points if point.seed in absent}
+        self.absent = {
+            point.id
+            for point in quick.planned("qsnet/hotspot", look=LAST).points
+            if point.seed in absent
+        }
 
     def get(self, identity: str) -> Any:
         return None if identity in self.absent else self
@@ -182,7 +217,9 @@ def claim_of(name: str) -> Claim:
     return next(claim for claim in board.claims() if claim.id == name)
 
 
-def test_a_claim_is_judged_at_its_first_look_that_resolves_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_is_judged_at_its_first_look_that_resolves_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     claim = claim_of("hotspot.64.near")
 
     def found(*holds: bool | None) -> tuple[int | None, bool | None]:
@@ -196,9 +233,13 @@ def test_a_claim_is_judged_at_its_first_look_that_resolves_it(monkeypatch: pytes
     assert found(None, None) == (LAST, None)
 
 
-def test_only_configurations_on_which_a_verdict_hangs_get_more_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_configurations_on_which_a_verdict_hangs_get_more_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     claim = claim_of("hotspot.read-write")
-    asked = [point for point in quick.planned("qsnet/hotspot", look=0).points if claim.asks_for(point)]
+    asked = [
+        point for point in quick.planned("qsnet/hotspot", look=0).points if claim.asks_for(point)
+    ]
     places = len({point.place for point in asked})
     runs = len(asked) // places
     everywhere = Answers(monkeypatch, None, None)
@@ -230,7 +271,9 @@ def test_a_verdict_hangs_on_the_cases_that_are_not_resolved() -> None:
     assert judge(Claim("a", "paper", "value", "says", value=2.0), figures[0], 0).hanging == {"a"}
 
 
-def test_a_reproduction_looks_again_at_claims_that_are_open(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_reproduction_looks_again_at_claims_that_are_open(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     class Silent:
         def write(self, _only: list[str] | None = None) -> tuple[Path, list[Verdict]]:
             return tmp_path, []
@@ -241,7 +284,10 @@ def test_a_reproduction_looks_again_at_claims_that_are_open(monkeypatch: pytest.
     simulated: list[int] = []
     begun: list[int] = []
 
-    def simulate(plans: list[Plan], ended: Callable[[Plan, ExperimentCost], None]) -> CampaignOutcome:  # noqa: ARG001
+    def simulate(
+        plans: list[Plan],
+        ended: Callable[[Plan, ExperimentCost], None],  # noqa: ARG001
+    ) -> CampaignOutcome:
         simulated.append(sum(len(plan.points) for plan in plans))
         return CampaignOutcome(total=simulated[-1], simulated=1)
 

@@ -12,7 +12,14 @@ from conftest import judged
 from elanite.results import numbers
 from elanite.validation.claim import Claim
 from elanite.validation.claims import claims
-from elanite.validation.measures import FigureMeasure, FunctionMeasure, GroupMeasure, Number, Ranking, Statements
+from elanite.validation.measures import (
+    FigureMeasure,
+    FunctionMeasure,
+    GroupMeasure,
+    Number,
+    Ranking,
+    Statements,
+)
 from elanite.validation.scoreboard import failed
 from elanite.validation.verdict import judge
 
@@ -22,8 +29,12 @@ if TYPE_CHECKING:
 SIZES = {"320 B": 320, "16 KB": 16384, "64 KB": 65536, "1 MB": 1048576}
 
 
-def uniform(maximum: dict[int, float], gain: dict[int, float], size: str = "256 KB") -> pl.DataFrame:
-    """Accepted loads on networks that saturate at a maximum, with a gain for uniform distributions."""
+def uniform(
+    maximum: dict[int, float], gain: dict[int, float], size: str = "256 KB"
+) -> pl.DataFrame:
+    """Accepted loads on networks that saturate at a maximum, with a gain for uniform
+    distributions.
+    """
     rows: list[dict[str, Any]] = [
         {
             "id": "x",
@@ -40,7 +51,10 @@ def uniform(maximum: dict[int, float], gain: dict[int, float], size: str = "256 
             "metric": "accepted",
             "unit": "MB/s",
             "batch": batch,
-            "value": min(load, top * (1 + gain[nodes] * (sizes == arrivals == "uniform"))) + 0.1 * (batch % 2),
+            "value": (
+                min(load, top * (1 + gain[nodes] * (sizes == arrivals == "uniform")))
+                + 0.1 * (batch % 2)
+            ),
         }
         for nodes, top in maximum.items()
         for sizes in ("uniform", "exponential")
@@ -53,10 +67,14 @@ def uniform(maximum: dict[int, float], gain: dict[int, float], size: str = "256 
 
 
 def ping(value: float, metric: str = "bandwidth") -> pl.DataFrame:
-    return pl.DataFrame({"seed": [1, 1], "batch": [0, 0], "metric": [metric, "latency"], "value": [value, 1.0]})
+    return pl.DataFrame(
+        {"seed": [1, 1], "batch": [0, 0], "metric": [metric, "latency"], "value": [value, 1.0]}
+    )
 
 
-@pytest.mark.parametrize(("value", "holds"), [(335.0, True), (326.0, True), (345.2, False), (324.0, False)])
+@pytest.mark.parametrize(
+    ("value", "holds"), [(335.0, True), (326.0, True), (345.2, False), (324.0, False)]
+)
 def test_a_value_holds_within_its_tolerance(value: float, holds: bool) -> None:
     verdict = judged("ping.uni.elan.bandwidth", ping(value))
     assert verdict.simulated == value
@@ -80,9 +98,13 @@ def test_sustained_bandwidth_is_the_mean_of_the_four_distributions() -> None:
     assert verdict.simulated == pytest.approx(105.05)
 
 
-@pytest.mark.parametrize(("tops", "holds"), [((150, 140, 116), True), ((150, 155, 116), False), ((90, 95, 99), False)])
+@pytest.mark.parametrize(
+    ("tops", "holds"), [((150, 140, 116), True), ((150, 155, 116), False), ((90, 95, 99), False)]
+)
 def test_scaling_is_an_order(tops: tuple[int, int, int], holds: bool) -> None:
-    rows = uniform(dict(zip((16, 32, 64), map(float, tops), strict=True)), dict.fromkeys((16, 32, 64), 0.0))
+    rows = uniform(
+        dict(zip((16, 32, 64), map(float, tops), strict=True)), dict.fromkeys((16, 32, 64), 0.0)
+    )
     assert judged("uniform.scaling", rows).holds is holds
 
 
@@ -96,7 +118,9 @@ def test_scaling_is_an_order(tops: tuple[int, int, int], holds: bool) -> None:
         ((0.2, 0.1, 0.08), False),
     ],
 )
-def test_distributions_have_a_gap_that_closes(gain: tuple[float, float, float], holds: bool) -> None:
+def test_distributions_have_a_gap_that_closes(
+    gain: tuple[float, float, float], holds: bool
+) -> None:
     rows = uniform({16: 150.0, 32: 140.0, 64: 116.0}, dict(zip((16, 32, 64), gain, strict=True)))
     assert judged("uniform.distributions", rows).holds is holds
 
@@ -112,7 +136,9 @@ def test_distributions_have_a_gap_that_closes(gain: tuple[float, float, float], 
     ],
 )
 def test_large_messages_are_penalised(tops: tuple[int, ...], holds: bool) -> None:
-    frames = [uniform({64: float(top)}, {64: 0.0}, size) for size, top in zip(SIZES, tops, strict=True)]
+    frames = [
+        uniform({64: float(top)}, {64: 0.0}, size) for size, top in zip(SIZES, tops, strict=True)
+    ]
     assert judged("uniform.message-size", pl.concat(frames)).holds is holds
 
 
@@ -120,7 +146,11 @@ def test_large_messages_are_penalised(tops: tuple[int, ...], holds: bool) -> Non
 def test_a_gap_within_the_noise_is_not_resolved(noise: float, state: str) -> None:
     """Uniform and exponential distributions have independent noise."""
     rows = uniform({16: 150.0, 32: 140.0, 64: 116.0}, {16: -0.05, 32: -0.03, 64: -0.01})
-    odd = pl.when(pl.col("sizes") == "uniform").then(pl.col("batch") // 2 % 2).otherwise(pl.col("batch") % 2)
+    odd = (
+        pl.when(pl.col("sizes") == "uniform")
+        .then(pl.col("batch") // 2 % 2)
+        .otherwise(pl.col("batch") % 2)
+    )
     rows = rows.with_columns(value=pl.col("value") + noise * (odd - 0.5))
     verdict = judged("uniform.distributions", rows)
     assert verdict.state == state
@@ -176,13 +206,33 @@ def test_an_interval_across_a_bound_decides_nothing() -> None:
 
 def test_a_case_may_fail_or_stay_unresolved_if_an_excuse_is_left() -> None:
     groups = ["a", "a", "a", "b", "b"]
-    assert numbers.excuse(groups, [None, True, False, None, True], 1) == [None, True, True, True, True]
-    assert numbers.excuse(groups, [False, False, True, None, None], 1) == [True, False, True, True, None]
-    assert numbers.excuse(groups, [None, False, None, True, True], 2) == [True, True, None, True, True]
+    assert numbers.excuse(groups, [None, True, False, None, True], 1) == [
+        None,
+        True,
+        True,
+        True,
+        True,
+    ]
+    assert numbers.excuse(groups, [False, False, True, None, None], 1) == [
+        True,
+        False,
+        True,
+        True,
+        None,
+    ]
+    assert numbers.excuse(groups, [None, False, None, True, True], 2) == [
+        True,
+        True,
+        None,
+        True,
+        True,
+    ]
 
 
 def test_bounds_and_known_misses() -> None:
-    bound = Claim(id="x", source="", kind="max", says="", value=9.0, experiment="e", metric="bandwidth")
+    bound = Claim(
+        id="x", source="", kind="max", says="", value=9.0, experiment="e", metric="bandwidth"
+    )
     assert judge(bound, Number(8.0, 8.0, 8.0)).holds is True
     assert judge(bound, Number(10.0, 10.0, 10.0)).holds is False
     assert judge(replace(bound, kind="min"), Number(10.0, 10.0, 10.0)).holds is True
@@ -208,14 +258,28 @@ def test_bounds_and_known_misses() -> None:
         ("range", Number(10.2, 9.9, 10.5), None),
         ("range", Number(10.2, 10.1, 10.3), False),
         ("range", Number(7.8, 7.5, 8.1), None),
-        ("value", Number(9.6, 9.4, 9.8, besides=False), False),  # another statement of the claim is missed
+        (
+            "value",
+            Number(9.6, 9.4, 9.8, besides=False),
+            False,
+        ),  # another statement of the claim is missed
         ("value", Number(9.4, 9.0, 9.8, besides=None), None),
     ],
 )
 def test_a_miss_needs_an_interval_that_excludes_the_published_figure(
     kind: Any, figure: Number, holds: bool | None
 ) -> None:
-    claim = Claim(id="x", source="", kind=kind, says="", value=9.0, low=8.0, high=10.0, tolerance=0.05, experiment="e")
+    claim = Claim(
+        id="x",
+        source="",
+        kind=kind,
+        says="",
+        value=9.0,
+        low=8.0,
+        high=10.0,
+        tolerance=0.05,
+        experiment="e",
+    )
     verdict = judge(claim, figure)
     assert verdict.holds is holds
     assert verdict.state == {True: "holds", False: "missed", None: "not resolved"}[holds]
@@ -230,22 +294,32 @@ def test_a_miss_needs_an_interval_that_excludes_the_published_figure(
         ((8.0, 8.5, 9.6), False),  # the first and the last are apart
     ],
 )
-def test_a_wrong_order_within_the_noise_is_not_resolved(figures: tuple[float, ...], holds: bool | None) -> None:
-    names = dict(zip("abc", (Number(value, value - 0.4, value + 0.4) for value in figures), strict=True))
+def test_a_wrong_order_within_the_noise_is_not_resolved(
+    figures: tuple[float, ...], holds: bool | None
+) -> None:
+    names = dict(
+        zip("abc", (Number(value, value - 0.4, value + 0.4) for value in figures), strict=True)
+    )
     ordered = dict(sorted(names.items(), key=lambda one: -one[1].mean))
     claim = Claim(id="x", source="", kind="order", says="", order=("a", "b", "c"), experiment="e")
     assert judge(claim, numbers.Order(list(ordered), "", tuple(ordered.values()))).holds is holds
     assert (
-        judge(replace(claim, order=("a", "b")), numbers.Order(list(ordered), "", tuple(ordered.values()))).holds
+        judge(
+            replace(claim, order=("a", "b")),
+            numbers.Order(list(ordered), "", tuple(ordered.values())),
+        ).holds
         is False
     )
 
 
 def means(measure: FigureMeasure | Ranking | Statements) -> list[Mean]:
     """The first mean of each quantity in a measure."""
-    parts: list[GroupMeasure] = list(measure.parts) if isinstance(measure, Statements) else [measure]
+    parts: list[GroupMeasure] = (
+        list(measure.parts) if isinstance(measure, Statements) else [measure]
+    )
     return [
-        part.quantity.first for part in (*parts, *(measure.besides.parts if isinstance(measure, FigureMeasure) else ()))
+        part.quantity.first
+        for part in (*parts, *(measure.besides.parts if isinstance(measure, FigureMeasure) else ()))
     ]
 
 
@@ -256,10 +330,12 @@ def test_claims_are_complete() -> None:
         if chosen.experiment:
             assert chosen.measure, chosen.id
             assert chosen.kind != "value" or chosen.tolerance, f"{chosen.id} needs a tolerance"
-            assert chosen.kind not in ("order", "shape") or chosen.test, f"{chosen.id} needs its test in words"
-            assert isinstance(chosen.measure, FunctionMeasure) or all(mean.metric for mean in means(chosen.measure)), (
-                chosen.id
+            assert chosen.kind not in ("order", "shape") or chosen.test, (
+                f"{chosen.id} needs its test in words"
             )
+            assert isinstance(chosen.measure, FunctionMeasure) or all(
+                mean.metric for mean in means(chosen.measure)
+            ), chosen.id
     assert len({chosen.id for chosen in claims()}) == len(claims())
 
 
@@ -267,18 +343,30 @@ STEPS = [(0, True), (1, True), (2, True), (2, False), (1, False), (0, False)]
 """The longest path's steps through three switch levels: the link level, and whether upwards."""
 
 
-def matrix(delays: list[float], odd: dict[tuple[int, bool, int], float] | None = None) -> pl.DataFrame:
-    """Two switches per level, two links each way; every path step with its delay, except odd links."""
+def matrix(
+    delays: list[float], odd: dict[tuple[int, bool, int], float] | None = None
+) -> pl.DataFrame:
+    """Two switches per level, two links each way; every path step with its delay, except odd
+    links.
+    """
     rows = [
         {
-            "id": "x", "seed": 1, "enters": None if entered == 0 else 2 * entered + link // 2, "enters_level": entered,
-            "link_level": level, "up": up, "way": f"{'up' if up else 'down'}, {level}", "link": link, "packets": 1000,
-            "relative": 0.0, "delay_us": (odd or {}).get((level, up, link), delay),
+            "id": "x",
+            "seed": 1,
+            "enters": None if entered == 0 else 2 * entered + link // 2,
+            "enters_level": entered,
+            "link_level": level,
+            "up": up,
+            "way": f"{'up' if up else 'down'}, {level}",
+            "link": link,
+            "packets": 1000,
+            "relative": 0.0,
+            "delay_us": (odd or {}).get((level, up, link), delay),
         }
         for (level, up), delay in zip(STEPS, delays, strict=True)
         for link in range(4)
         for entered in (level + up,)
-    ]  # fmt: skip
+    ]
     frame = pl.DataFrame(rows)
     return frame.with_columns(relative_delay=100 * pl.col("delay_us") / pl.col("delay_us").max())
 
@@ -289,16 +377,31 @@ def matrix(delays: list[float], odd: dict[tuple[int, bool, int], float] | None =
         pytest.param([17, 37, 50, 60, 70, 100], {}, True, id="as published"),
         pytest.param([17, 37, 36, 60, 70, 100], {}, False, id="less on the third step"),
         pytest.param([17, 37, 50, 60, 100, 90], {}, False, id="most above the first level"),
-        pytest.param([17, 37, 50, 60, 70, 100], {(2, True, 0): 80.0}, False, id="one switch at the top is hotter"),
         pytest.param(
-            [17, 37, 50, 60, 70, 97], {(0, False, 0): 100.0, (0, False, 1): 92.0}, True, id="links may differ"
+            [17, 37, 50, 60, 70, 100],
+            {(2, True, 0): 80.0},
+            False,
+            id="one switch at the top is hotter",
+        ),
+        pytest.param(
+            [17, 37, 50, 60, 70, 97],
+            {(0, False, 0): 100.0, (0, False, 1): 92.0},
+            True,
+            id="links may differ",
         ),
         pytest.param([20, 37, 50, 60, 70, 100], {}, False, id="more than 17 into the first level"),
         pytest.param([17, 30, 50, 60, 70, 100], {}, False, id="less than 37 into the second level"),
-        pytest.param([17, 37, 50, 60, 70, 90], {(0, False, 0): 100.0}, False, id="less than 100 down to the nodes"),
+        pytest.param(
+            [17, 37, 50, 60, 70, 90],
+            {(0, False, 0): 100.0},
+            False,
+            id="less than 100 down to the nodes",
+        ),
     ],
 )
-def test_delays_are_even_and_grow(delays: list[float], odd: dict[tuple[int, bool, int], float], holds: bool) -> None:
+def test_delays_are_even_and_grow(
+    delays: list[float], odd: dict[tuple[int, bool, int], float], holds: bool
+) -> None:
     verdict = judged("congestion.complement", matrix(delays, odd))
     assert verdict.holds is holds
     assert "up, 1" in str(verdict.simulated)
@@ -307,15 +410,32 @@ def test_delays_are_even_and_grow(delays: list[float], odd: dict[tuple[int, bool
 @pytest.mark.parametrize(
     ("odd", "uneven", "holds"),
     [
-        pytest.param({(1, False, 0): 100.0, (1, False, 3): 90.0}, True, True, id="some links down to the first level"),
-        pytest.param({(1, False, 0): 100.0, (1, False, 3): 90.0}, False, False, id="destinations get the same"),
-        pytest.param({(1, False, 0): 100.0, (2, False, 3): 90.0}, True, False, id="a link at the top, too"),
         pytest.param(
-            {(1, False, link): 100.0 for link in range(4)}, True, False, id="all links down to the first level"
+            {(1, False, 0): 100.0, (1, False, 3): 90.0},
+            True,
+            True,
+            id="some links down to the first level",
+        ),
+        pytest.param(
+            {(1, False, 0): 100.0, (1, False, 3): 90.0},
+            False,
+            False,
+            id="destinations get the same",
+        ),
+        pytest.param(
+            {(1, False, 0): 100.0, (2, False, 3): 90.0}, True, False, id="a link at the top, too"
+        ),
+        pytest.param(
+            {(1, False, link): 100.0 for link in range(4)},
+            True,
+            False,
+            id="all links down to the first level",
         ),
     ],
 )
-def test_some_links_are_hot(odd: dict[tuple[int, bool, int], float], uneven: bool, holds: bool) -> None:
+def test_some_links_are_hot(
+    odd: dict[tuple[int, bool, int], float], uneven: bool, holds: bool
+) -> None:
     rows = matrix([5, 5, 5, 5, 10, 90], odd)
     ejects = (pl.col("link_level") == 0) & ~pl.col("up") & (pl.col("link") == 0)
     rows = rows.with_columns(packets=pl.when(ejects & uneven).then(800).otherwise("packets"))
@@ -337,13 +457,26 @@ def test_seeds_say_how_sure_hot_links_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("after", "holds"), [(280.0, True), (268.0, True), (266.5, None), (264.0, False), (144.0, False)]
+    ("after", "holds"),
+    [(280.0, True), (268.0, True), (266.5, None), (264.0, False), (144.0, False)],
 )
 def test_half_the_top_level_does_no_harm(after: float, holds: bool | None) -> None:
     """Independent noise on the two machines: near the bound there is no verdict."""
     rows = [
-        {"seed": 1, "machine": machine, "metric": "accepted", "batch": batch, "value": value + noise}
-        for machine, value in (("unchanged", 280.0), ("topology.up=[4,2]", 140.0), ("topology.parallel=[1,2]", after))
-        for batch, noise in enumerate((0.5, -0.5, 0.5, -0.5) if machine == "unchanged" else (0.5, 0.5, -0.5, -0.5))
+        {
+            "seed": 1,
+            "machine": machine,
+            "metric": "accepted",
+            "batch": batch,
+            "value": value + noise,
+        }
+        for machine, value in (
+            ("unchanged", 280.0),
+            ("topology.up=[4,2]", 140.0),
+            ("topology.parallel=[1,2]", after),
+        )
+        for batch, noise in enumerate(
+            (0.5, -0.5, 0.5, -0.5) if machine == "unchanged" else (0.5, 0.5, -0.5, -0.5)
+        )
     ]
     assert judged("congestion.complement.top-level", pl.DataFrame(rows)).holds is holds

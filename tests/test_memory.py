@@ -55,7 +55,9 @@ def sized(nodes: int, *topology: str) -> Point:
     """Uniform traffic on a network."""
     changes = (f"topology.nodes={nodes}", f"series.load.nodes={nodes}", *SOME)
     keys = (f"topology.{one}" for one in topology)
-    return plan(sources.read("experiment", "speed/uniform-64"), overrides=[*changes, *keys]).points[0]
+    return plan(sources.read("experiment", "speed/uniform-64"), overrides=[*changes, *keys]).points[
+        0
+    ]
 
 
 def tree(levels: int) -> Point:
@@ -72,7 +74,13 @@ def torus(*sizes: int) -> Point:
 
 def dragonfly(terminals: int, group: int, beyond: int, groups: int) -> Point:
     nodes = terminals * group * groups
-    keys = {"terminals": terminals, "group": group, "global": beyond, "groups": groups, "routing": "minimal"}
+    keys = {
+        "terminals": terminals,
+        "group": group,
+        "global": beyond,
+        "groups": groups,
+        "routing": "minimal",
+    }
     return sized(nodes, "kind=dragonfly", *(f"{key}={value}" for key, value in keys.items()))
 
 
@@ -80,11 +88,17 @@ def resident(point: Point) -> int:
     """The peak memory of a process that has simulated a point."""
     # The getrusage peak begins with the parent's peak at the fork.
     code = (
-        "import sys, polars; from elanite import _core; _core.simulate(sys.stdin.read(), _core.Cancel());"
-        "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
+        "import sys, polars; from elanite import _core; _core.simulate(sys.stdin.read(),"
+        " _core.Cancel());print(next(line.split()[1] for line in open('/proc/self/status') if"
+        " line.startswith('VmHWM')))"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", code], input=point.json, capture_output=True, text=True, check=True, env=environment()
+        [sys.executable, "-c", code],
+        input=point.json,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment(),
     )
     return int(ended.stdout) * 1024
 
@@ -100,7 +114,9 @@ def resident(point: Point) -> int:
         pytest.param(lambda: dragonfly(6, 12, 6, 73), id="dragonfly of 5,256"),
         pytest.param(lambda: tree(8), id="tree of 65,536", marks=pytest.mark.slow),
         pytest.param(lambda: torus(16, 16, 16, 16), id="torus of 65,536", marks=pytest.mark.slow),
-        pytest.param(lambda: dragonfly(32, 16, 8, 129), id="dragonfly of 66,048", marks=pytest.mark.slow),
+        pytest.param(
+            lambda: dragonfly(32, 16, 8, 129), id="dragonfly of 66,048", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_the_estimate_is_within_30_percent(point: Callable[[], Point]) -> None:
@@ -116,7 +132,10 @@ def test_links_are_counted() -> None:
 
     def nodes(point: Point) -> int:
         machine = json.loads(point.json)["machine"]
-        return int(machine["topology"]["nodes"]["value"] * machine.get("rails", {}).get("count", {}).get("value", 1))
+        return int(
+            machine["topology"]["nodes"]["value"]
+            * machine.get("rails", {}).get("count", {}).get("value", 1)
+        )
 
     assert count(tree(3)) == 2 * 3 * 64
     assert count(torus(4, 4, 4)) == 2 * (64 + 3 * 64)
@@ -140,7 +159,8 @@ def test_fewer_points_are_simulated_at_a_time() -> None:
     assert enough.share is not None
     assert enough.share.bytes == int(need / memory.OVERHEAD)
     assert re.fullmatch(
-        r"simulating 1 point at a time instead of 2: 2 need about \d MB of memory, and \d MB are left \(the limit\)",
+        r"simulating 1 point at a time instead of 2: 2 need about \d MB of memory, and \d MB are"
+        r" left \(the limit\)",
         lowered.line,
     )
 
@@ -149,17 +169,29 @@ def test_a_point_without_room_fails_alone(
     monkeypatch: pytest.MonkeyPatch, elanite_here: Callable[..., Ended], tmp_path: Path
 ) -> None:
     several = points()
-    monkeypatch.setattr(memory, "of_point", lambda point: 9_000_000_000 if point.id == several[0].id else 1)
+    monkeypatch.setattr(
+        memory, "of_point", lambda point: 9_000_000_000 if point.id == several[0].id else 1
+    )
     monkeypatch.setattr(memory, "_room", lambda: Room(2_000_000_000, "the limit", "raise it"))
     ended = elanite_here("run", SMALL, "--out", str(tmp_path / "out"))
     assert ended.code == 1, ended
-    assert "it needs about 9,000 MB of memory, and 2,000 MB are left: the limit; raise it" in ended.err
-    store = [path.name for path in (tmp_path / "out" / "store").iterdir() if not path.name.startswith(".")]
+    assert (
+        "it needs about 9,000 MB of memory, and 2,000 MB are left: the limit; raise it" in ended.err
+    )
+    store = [
+        path.name
+        for path in (tmp_path / "out" / "store").iterdir()
+        if not path.name.startswith(".")
+    ]
     assert sorted(store) == sorted(point.id for point in several[1:])
 
 
-def test_queues_that_grow_are_bounded_by_the_room(elanite_here: Callable[..., Ended], tmp_path: Path) -> None:
-    """A point that grows beyond its memory share fails alone, by the host's limit and not by its file's limit."""
+def test_queues_that_grow_are_bounded_by_the_room(
+    elanite_here: Callable[..., Ended], tmp_path: Path
+) -> None:
+    """A point that grows beyond its memory share fails alone, by the host's limit and not by its
+    file's limit.
+    """
     experiment = tmp_path / "growing.toml"
     experiment.write_text(GROWING)
     room = 4 * memory.of_point(plan(sources.read("experiment", str(experiment))).points[0])
@@ -167,6 +199,17 @@ def test_queues_that_grow_are_bounded_by_the_room(elanite_here: Callable[..., En
         patch.setattr(memory, "_room", lambda: Room(room, "the limit", "raise it"))
         ended = elanite_here("run", str(experiment), "--out", str(tmp_path / "out"), "--jobs", "2")
     assert ended.code == 1, ended
-    assert "for 2 points at a time: the limit; --jobs 1 gives a point all of it; raise it" in ended.err
+    assert (
+        "for 2 points at a time: the limit; --jobs 1 gives a point all of it; raise it" in ended.err
+    )
     assert "run.max_memory" not in ended.err
-    assert len([path for path in (tmp_path / "out" / "store").iterdir() if not path.name.startswith(".")]) == 1
+    assert (
+        len(
+            [
+                path
+                for path in (tmp_path / "out" / "store").iterdir()
+                if not path.name.startswith(".")
+            ]
+        )
+        == 1
+    )

@@ -24,7 +24,9 @@ ROWS = Path(__file__).parents[1] / "crates" / "workload" / "src" / "rows.rs"
 
 @pytest.mark.skipif(not ROWS.is_file(), reason="not a checkout")
 def test_every_metric_has_a_meaning() -> None:
-    (listed,) = re.findall(r"pub const METRICS: &\[&str\] = &\[(.*?)\n\];", ROWS.read_text(encoding="utf-8"), re.DOTALL)
+    (listed,) = re.findall(
+        r"pub const METRICS: &\[&str\] = &\[(.*?)\n\];", ROWS.read_text(encoding="utf-8"), re.DOTALL
+    )
     names = set(re.findall(r'"(\w+)"', listed))
     assert names
     assert names <= MEANINGS.keys()
@@ -73,20 +75,38 @@ def test_a_page_names_changed_keys_and_opens_what_it_has() -> None:
     machine = el.Machine.load("es40-qsnet", ["bus.rate=200 MB/s"])
     page = render(Page("mine", ["elanite", "run"], Inputs(["elanite", "run"]), machines=[machine]))
     assert "here with <code>bus.rate=200 MB/s</code>" in page
-    assert "elanite open" not in page.partition('id="rerun"')[2].partition("</section>")[0], "there is nothing to write"
+    assert "elanite open" not in page.partition('id="rerun"')[2].partition("</section>")[0], (
+        "there is nothing to write"
+    )
     inside = render(Page("mine", ["elanite", "run"], Inputs(["elanite", "run"], {"a.toml": b"x"})))
     assert "elanite open PAGE" in inside
 
 
 def test_captions_and_axes_of_general_figures(tmp_path: Path) -> None:
-    job = {"pattern": "uniform", "nodes": 8, "message": "4 KB", "sizes": "fixed", "arrivals": "exponential"}
-    ping = {"from": 0, "to": 5, "directions": "one", "source": "main", "destination": "main", "repeats": 1}
+    job = {
+        "pattern": "uniform",
+        "nodes": 8,
+        "message": "4 KB",
+        "sizes": "fixed",
+        "arrivals": "exponential",
+    }
+    ping = {
+        "from": 0,
+        "to": 5,
+        "directions": "one",
+        "source": "main",
+        "destination": "main",
+        "repeats": 1,
+    }
     content = {
         "title": "Both",
         "machine": "es40-qsnet",
         "run": {"warm_up": "20 us", "window": "100 us", "batches": 3, "seeds": 1},
         "series": [
-            {"name": "load", "jobs": {"a": job | {"processes": 1, "load": ["50 MB/s", "100 MB/s"]}}},
+            {
+                "name": "load",
+                "jobs": {"a": job | {"processes": 1, "load": ["50 MB/s", "100 MB/s"]}},
+            },
             {"name": "size", "ping": ping | {"message": ["0 B", "4 KB"]}},
         ],
     }
@@ -103,7 +123,10 @@ def test_the_fault_of_the_template_is_valid(elanite: Run, tmp_path: Path) -> Non
     assert elanite("new", "experiment", "mine").code == 0
     file = tmp_path / "mine.toml"
     text, count = re.subn(
-        r"^# (\[\[series\.fault|links = |count = |pick = |at = )", r"\1", file.read_text("utf-8"), flags=re.M
+        r"^# (\[\[series\.fault|links = |count = |pick = |at = )",
+        r"\1",
+        file.read_text("utf-8"),
+        flags=re.M,
     )
     assert count == 5
     file.write_text(text, encoding="utf-8")
@@ -114,18 +137,46 @@ def test_the_fault_of_the_template_is_valid(elanite: Run, tmp_path: Path) -> Non
 
 def test_a_curve_behind_another_one_is_named() -> None:
     def row(curve: str, size: int, value: float) -> dict[str, object]:
-        names = {"experiment": "x", "series": "s", "metric": "latency", "unit": "us", "seed": 1, "batch": None}
-        return names | {"source": curve, "message": f"{size} KB", "message_bytes": 1024 * size, "value": value}
+        names = {
+            "experiment": "x",
+            "series": "s",
+            "metric": "latency",
+            "unit": "us",
+            "seed": 1,
+            "batch": None,
+        }
+        return names | {
+            "source": curve,
+            "message": f"{size} KB",
+            "message_bytes": 1024 * size,
+            "value": value,
+        }
 
     rows = [row("main", size, float(size)) for size in (1, 2, 4)]
-    rows += [row("elan", size, float(size)) for size in (1, 2, 4)] + [row("other", size, 9.0) for size in (1, 2, 4)]
-    (figure,) = figures.generic.draw(pl.DataFrame(rows, schema_overrides={"batch": pl.UInt32}), {"s": "ping"})
+    rows += [row("elan", size, float(size)) for size in (1, 2, 4)] + [
+        row("other", size, 9.0) for size in (1, 2, 4)
+    ]
+    (figure,) = figures.generic.draw(
+        pl.DataFrame(rows, schema_overrides={"batch": pl.UInt32}), {"s": "ping"}
+    )
     assert "Curves with equal values lie on each other: main behind elan." in figure.caption
-    near = [one | {"value": float(str(one["value"])) * (1.002 if one["source"] == "main" else 1)} for one in rows]
-    (figure,) = figures.generic.draw(pl.DataFrame(near, schema_overrides={"batch": pl.UInt32}), {"s": "ping"})
+    near = [
+        one | {"value": float(str(one["value"])) * (1.002 if one["source"] == "main" else 1)}
+        for one in rows
+    ]
+    (figure,) = figures.generic.draw(
+        pl.DataFrame(near, schema_overrides={"batch": pl.UInt32}), {"s": "ping"}
+    )
     assert "Curves too near to be told apart: main behind elan." in figure.caption
-    named = [one | {"source": {"main": "1; 1", "elan": "2; 1"}.get(str(one["source"]), "9")} for one in rows]
-    (figure,) = figures.generic.draw(pl.DataFrame(named, schema_overrides={"batch": pl.UInt32}), {"s": "ping"})
+    named = [
+        one | {"source": {"main": "1; 1", "elan": "2; 1"}.get(str(one["source"]), "9")}
+        for one in rows
+    ]
+    (figure,) = figures.generic.draw(
+        pl.DataFrame(named, schema_overrides={"batch": pl.UInt32}), {"s": "ping"}
+    )
     assert "Curves with equal values lie on each other: “1; 1” behind “2; 1”." in figure.caption
-    (apart,) = figures.generic.draw(pl.DataFrame(rows[3:], schema_overrides={"batch": pl.UInt32}), {"s": "ping"})
+    (apart,) = figures.generic.draw(
+        pl.DataFrame(rows[3:], schema_overrides={"batch": pl.UInt32}), {"s": "ping"}
+    )
     assert "on each other" not in apart.caption

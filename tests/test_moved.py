@@ -23,10 +23,14 @@ def test_a_moved_name_is_the_new_one_with_a_warning(old: str, name: str) -> None
     assert told[0].filename == __file__
 
 
-@pytest.mark.parametrize(("place", "name"), [(place, name) for place, names in RENAMED.items() for name in names])
+@pytest.mark.parametrize(
+    ("place", "name"), [(place, name) for place, names in RENAMED.items() for name in names]
+)
 def test_a_former_name_is_the_new_one_with_a_warning(place: str, name: str) -> None:
     module = importlib.import_module(place)
-    with pytest.warns(DeprecationWarning, match=rf"^{place}\.{name} is {place}\.{RENAMED[place][name]} now") as told:
+    with pytest.warns(
+        DeprecationWarning, match=rf"^{place}\.{name} is {place}\.{RENAMED[place][name]} now"
+    ) as told:
         found = getattr(module, name)
     assert found is getattr(module, RENAMED[place][name])
     assert told[0].filename == __file__

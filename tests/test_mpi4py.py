@@ -13,7 +13,8 @@ import mpi4py_suite
 from conftest import BIN, PATIENCE, command, environment, needs_mpi
 from mpi4py_suite import AGAIN, FAILURES, FAILURES_OF_TWO, QUICK_SIMULATED, SIMULATED, TIMED
 
-# Each rank only its network, as the simulated cluster does it; without the first, MPICH takes UCX and no provider.
+# Each rank only its network, as the simulated cluster does it; without the first, MPICH takes UCX
+# and no provider.
 NETWORK = {"MPIR_CVAR_CH4_NETMOD": "ofi", "MPIR_CVAR_NOLOCAL": "1", "FI_PROVIDER": "tcp"}
 
 
@@ -22,7 +23,9 @@ def tests() -> Path:
     return mpi4py_suite.fetch()
 
 
-def run(tests: Path, ranks: int, words: list[str], limit: float, **more: str) -> mpi4py_suite.Outcome:
+def run(
+    tests: Path, ranks: int, words: list[str], limit: float, **more: str
+) -> mpi4py_suite.Outcome:
     launcher = [str(BIN / "mpiexec"), "-n", str(ranks)]
     return mpi4py_suite.run(launcher, tests, words, limit, os.environ | more)
 
@@ -30,7 +33,15 @@ def run(tests: Path, ranks: int, words: list[str], limit: float, **more: str) ->
 def simulate(
     tests: Path, ranks: int, words: list[str], limit: float, out: Path, collectives: str = "mpi"
 ) -> mpi4py_suite.Outcome:
-    options = ["--machine", "es40-qsnet", "--quiet", "--out", str(out), "--collectives", collectives]
+    options = [
+        "--machine",
+        "es40-qsnet",
+        "--quiet",
+        "--out",
+        str(out),
+        "--collectives",
+        collectives,
+    ]
     launcher = command("mpirun", "-n", str(ranks), *options)
     return mpi4py_suite.run(launcher, tests, words, limit, environment())
 
@@ -54,7 +65,11 @@ def test_outcome_is_read(tests: Path) -> None:
 def test_run_that_does_not_end(tests: Path, tmp_path: Path) -> None:
     """It is ended, and its test is named."""
     shutil.copy(tests / "main.py", tmp_path)
-    lines = ["import time, unittest", "class Test(unittest.TestCase):", "    def test_sleep(self): time.sleep(60)"]
+    lines = [
+        "import time, unittest",
+        "class Test(unittest.TestCase):",
+        "    def test_sleep(self): time.sleep(60)",
+    ]
     (tmp_path / "test_long.py").write_text("\n".join(lines))
     outcome = run(tmp_path, 2, mpi4py_suite.include(["test_long"]), 4)
     assert outcome.code is None
@@ -70,7 +85,9 @@ def test_simulated_quickly(tests: Path, tmp_path: Path, collectives: str) -> Non
         for name in mpi4py_suite.chosen(tests, "|".join(QUICK_SIMULATED))
         if not re.fullmatch(mpi4py_suite.EXPENSIVE, name)
     ]
-    outcome = simulate(tests, 2, mpi4py_suite.include(names, [AGAIN]), 4 * PATIENCE, tmp_path, collectives)
+    outcome = simulate(
+        tests, 2, mpi4py_suite.include(names, [AGAIN]), 4 * PATIENCE, tmp_path, collectives
+    )
     check(outcome, set())
     assert {name.split(".")[0] for name in outcome.tests} >= set(names)
     assert outcome.counts()["ok"] > 350
@@ -78,7 +95,9 @@ def test_simulated_quickly(tests: Path, tmp_path: Path, collectives: str) -> Non
 
 @needs_mpi
 def test_simulated_message_to_itself(tests: Path, tmp_path: Path) -> None:
-    """Two ranks with MPICH's known failure: reported as such, with the places where the ranks wait."""
+    """Two ranks with MPICH's known failure: reported as such, with the places where the ranks
+    wait.
+    """
     outcome = simulate(tests, 2, mpi4py_suite.include(["test_comm_topo"]), 120, tmp_path)
     failure = min(FAILURES_OF_TWO)  # the first one ends the run
     assert outcome.tests[failure][0][0] == "failure", outcome.out
@@ -91,16 +110,24 @@ def test_simulated_message_to_itself(tests: Path, tmp_path: Path) -> None:
 @needs_mpi
 @pytest.mark.parametrize(("ranks", "collectives"), [(2, "mpi"), (4, "mpi"), (4, "hardware")])
 def test_simulated(tests: Path, ranks: int, collectives: str, tmp_path: Path) -> None:
-    """The whole suite except tests that start processes; test_io with four ranks takes a million messages."""
+    """The whole suite except tests that start processes; test_io with four ranks takes a million
+    messages.
+    """
     but = FAILURES_OF_TWO if ranks == 2 else set()
     for name in mpi4py_suite.chosen(tests, SIMULATED):
-        check(simulate(tests, ranks, mpi4py_suite.include([name], but), 1800, tmp_path, collectives))
+        check(
+            simulate(tests, ranks, mpi4py_suite.include([name], but), 1800, tmp_path, collectives)
+        )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("ranks", "network"), [(2, {}), (4, {}), (2, NETWORK)], ids=["2", "4", "2, network"])
+@pytest.mark.parametrize(
+    ("ranks", "network"), [(2, {}), (4, {}), (2, NETWORK)], ids=["2", "4", "2, network"]
+)
 def test_suite(tests: Path, ranks: int, network: dict[str, str]) -> None:
-    """The whole suite, as in docs/mpi4py.md; through a real network, four ranks on two processors take too long."""
+    """The whole suite, as in docs/mpi4py.md; through a real network, four ranks on two processors
+    take too long.
+    """
     but = FAILURES_OF_TWO if network else set()
     for name in mpi4py_suite.modules(tests):
         check(run(tests, ranks, mpi4py_suite.include([name], but), 4 * PATIENCE, **network))

@@ -1,4 +1,6 @@
-"""The published MPI benchmarks as C programs: they build without a warning, measure, and report errors."""
+"""The published MPI benchmarks as C programs: they build without a warning, measure, and report
+errors.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def test_ping(benchmarks: Path) -> None:
 
 
 def test_overlap(benchmarks: Path) -> None:
-    found = rows(benchmarks, 2, "overlap", "--size", "8KB", "--compute", "0us,500us", "--repeats", "5")
+    found = rows(
+        benchmarks, 2, "overlap", "--size", "8KB", "--compute", "0us,500us", "--repeats", "5"
+    )
     for row in found:
         phases = [float(row[phase]) for phase in ("call_us", "compute_phase_us", "wait_us")]
         assert sum(phases) == pytest.approx(float(row["round_us"]), abs=0.01)
@@ -54,7 +58,15 @@ def test_collective(benchmarks: Path, operation: str, background: str) -> None:
 
 
 def test_permutation(benchmarks: Path) -> None:
-    words = ["permutation", "--pattern", "neighbor,transpose,shuffle", "--size", "1KB,64KB", "--lengths", "uniform"]
+    words = [
+        "permutation",
+        "--pattern",
+        "neighbor,transpose,shuffle",
+        "--size",
+        "1KB,64KB",
+        "--lengths",
+        "uniform",
+    ]
     found = rows(benchmarks, 4, *words, "--warm-up", "1ms", "--window", "20ms")
     assert [(row["pattern"], row["communicating"], row["bytes"]) for row in found] == [
         (pattern, communicating, size)
@@ -62,13 +74,25 @@ def test_permutation(benchmarks: Path) -> None:
         for size in ("1024", "65536")
     ]
     for row in found:
-        least, mean, most = (float(row[f"{which}MBps"]) for which in ("least_", "bandwidth_", "most_"))
+        least, mean, most = (
+            float(row[f"{which}MBps"]) for which in ("least_", "bandwidth_", "most_")
+        )
         assert least <= mean <= most
 
 
 @pytest.mark.parametrize("lengths", ["fixed", "exponential"])
 def test_lengths_of_permutation(benchmarks: Path, lengths: str) -> None:
-    words = ["permutation", "--pattern", "complement", "--size", "4KB", "--lengths", lengths, "--outstanding", "1"]
+    words = [
+        "permutation",
+        "--pattern",
+        "complement",
+        "--size",
+        "4KB",
+        "--lengths",
+        lengths,
+        "--outstanding",
+        "1",
+    ]
     (row,) = rows(benchmarks, 2, *words, "--window", "100ms")
     assert float(row["most_MBps"]) > 0
 
@@ -89,24 +113,56 @@ def test_noise(benchmarks: Path) -> None:
         (1, ["collective"], "needs 2 processes or more"),
         (1, ["noise", "--sise", "1"], "there is no option --sise; --help lists them"),
         (1, ["noise", "--compute"], "--compute needs a value"),
-        (1, ["noise", "--compute", "1 min"], "--compute 1 min is not understood; write it as in 0us, 50us or 1ms"),
+        (
+            1,
+            ["noise", "--compute", "1 min"],
+            "--compute 1 min is not understood; write it as in 0us, 50us or 1ms",
+        ),
         (2, ["ping", "--size", "4KB,"], "--size  is not understood"),
         (2, ["ping", "--size", "2000MB"], "--size: more than 1024MB"),
         (2, ["ping", "--repeats", "0"], "--repeats 0 is no number of at least 1"),
-        (2, ["collective", "--operation", "scan"], "--operation scan is unknown: barrier, broadcast or reduce"),
+        (
+            2,
+            ["collective", "--operation", "scan"],
+            "--operation scan is unknown: barrier, broadcast or reduce",
+        ),
         (
             2,
             ["permutation", "--pattern", "random"],
             "--pattern random is unknown: neighbor, butterfly, complement, shuffle",
         ),
-        (3, ["permutation", "--pattern", "neighbor"], "neighbor needs an even number of processes, not 3"),
+        (
+            3,
+            ["permutation", "--pattern", "neighbor"],
+            "neighbor needs an even number of processes, not 3",
+        ),
         (3, ["permutation"], "bit-reversal needs a power of two of processes, not 3"),
-        (2, ["permutation", "--pattern", "transpose"], "transpose needs a power of four of processes, not 2"),
-        (2, ["permutation", "--pattern", "complement,shuffle"], "in shuffle, each of 2 processes is its own partner"),
-        (2, ["permutation", "--pattern", "neighbor", "--lengths", "long"], "--lengths long is unknown: fixed, uniform"),
-        (2, ["permutation", "--pattern", "neighbor", "--outstanding", "65"], "--outstanding 65: more than 64"),
+        (
+            2,
+            ["permutation", "--pattern", "transpose"],
+            "transpose needs a power of four of processes, not 2",
+        ),
+        (
+            2,
+            ["permutation", "--pattern", "complement,shuffle"],
+            "in shuffle, each of 2 processes is its own partner",
+        ),
+        (
+            2,
+            ["permutation", "--pattern", "neighbor", "--lengths", "long"],
+            "--lengths long is unknown: fixed, uniform",
+        ),
+        (
+            2,
+            ["permutation", "--pattern", "neighbor", "--outstanding", "65"],
+            "--outstanding 65: more than 64",
+        ),
         (2, ["permutation", "--pattern", "neighbor", "--size", "1KB,8MB"], "--size: more than 4MB"),
-        (2, ["permutation", "--pattern", "neighbor", "--window", "0us"], "--window 0us: nothing arrives in no time"),
+        (
+            2,
+            ["permutation", "--pattern", "neighbor", "--window", "0us"],
+            "--window 0us: nothing arrives in no time",
+        ),
     ],
 )
 def test_bad_words(benchmarks: Path, processes: int, words: list[str], message: str) -> None:

@@ -40,7 +40,9 @@ def programs() -> list[Program]:
 
 
 def fuzz(*words: str, limit: float | None = None, **more: str) -> conftest.Ended:
-    return execute([sys.executable, "-m", "tests.mpi_fuzz", *words], limit, cwd=ROOT, env=os.environ | more)
+    return execute(
+        [sys.executable, "-m", "tests.mpi_fuzz", *words], limit, cwd=ROOT, env=os.environ | more
+    )
 
 
 def test_nothing_differs(tmp_path: Path) -> None:
@@ -75,10 +77,23 @@ def test_all_kinds_of_steps_occur(programs: list[Program]) -> None:
     windows = [step for step in steps if isinstance(step, Window)]
     assert {step.how for step in windows} == {"create", "allocate", "dynamic"}
     epochs = {epoch.how for step in windows for epoch in step.epochs}
-    assert epochs >= {"fence", "groups", "groups test", "lock", "lock exclusive", "lock_all", "lock_all flush"}
+    assert epochs >= {
+        "fence",
+        "groups",
+        "groups test",
+        "lock",
+        "lock exclusive",
+        "lock_all",
+        "lock_all flush",
+    }
     assert epochs >= {"lock flush_local", "tickets", "counter", "swap"}
     accesses = [one for step in windows for epoch in step.epochs for one in epoch.accesses]
-    assert {one.call for one in accesses if one.request} == {"Put", "Get", "Accumulate", "Get_accumulate"}
+    assert {one.call for one in accesses if one.request} == {
+        "Put",
+        "Get",
+        "Accumulate",
+        "Get_accumulate",
+    }
     assert {one.call for one in accesses} >= {"Fetch_and_op", "Compare_and_swap"}
 
 
@@ -86,9 +101,17 @@ def test_all_kinds_of_messages_occur(programs: list[Program]) -> None:
     steps = [step for program in programs for step in program.steps if isinstance(step, Messages)]
     messages = [one for step in steps for one in step.messages]
     sends = {
-        f"{mode}{kind}" for kind in ("send", "send_init") for mode in ("", "S", "B", "R", "P", "I", "Is", "Ib", "Ir")
+        f"{mode}{kind}"
+        for kind in ("send", "send_init")
+        for mode in ("", "S", "B", "R", "P", "I", "Is", "Ib", "Ir")
     }
-    sends = {one.capitalize() for one in sends} - {"Psend", "Isend_init", "Issend_init", "Ibsend_init", "Irsend_init"}
+    sends = {one.capitalize() for one in sends} - {
+        "Psend",
+        "Isend_init",
+        "Issend_init",
+        "Ibsend_init",
+        "Irsend_init",
+    }
     both = {"Sendrecv", "Isendrecv", "Sendrecv_replace", "Isendrecv_replace"}
     assert {one.send for one in messages} == sends | both
     receives = {"Recv", "Irecv", "Recv_init", "Precv_init", "Probe", "Iprobe", "Mprobe", "Improbe"}
@@ -97,7 +120,13 @@ def test_all_kinds_of_messages_occur(programs: list[Program]) -> None:
     assert {one.into.kind for one in messages} == set(KINDS)
     assert any(one.room < one.elements for one in messages)
     assert any(step.lag for step in steps)
-    assert {how for step in steps for how in step.finish} >= {"Waitall", "Waitany", "Waitsome", "Testall", "Test"}
+    assert {how for step in steps for how in step.finish} >= {
+        "Waitall",
+        "Waitany",
+        "Waitsome",
+        "Testall",
+        "Test",
+    }
     sizes = {one.elements * BASIC[one.basic] for one in messages}
     assert sizes >= {0, 1, 255, 256, 257, 16384, 65535, 65536, 65537, 524288, 1048576}
     assert max(sizes) >= 32 << 20
@@ -136,7 +165,12 @@ def test_configurations() -> None:
     text = [" ".join(one.words) for one in drawn]
     for machine in configurations.NODES:
         assert any(f"--machine {machine}" in one for one in text)
-    shares = ("--ranks-per-node 2", "--ranks-per-node 4", "--collectives hardware", "--collectives elan")
+    shares = (
+        "--ranks-per-node 2",
+        "--ranks-per-node 4",
+        "--collectives hardware",
+        "--collectives elan",
+    )
     for words in (*shares, "--memory elan", "--network ideal", "rails.policy=dynamic"):
         assert any(words in one for one in text), words
 
@@ -147,12 +181,24 @@ def test_batches() -> None:
 
 
 def test_emitted_programs_compile(tmp_path: Path) -> None:
-    """Without a warning: sixteen with the prelude beside them, and the last seed's program, a separate file."""
+    """Without a warning: sixteen with the prelude beside them, and the last seed's program, a
+    separate file.
+    """
     shop = Workshop(tmp_path)
     assert shop.build([draw(seed) for seed in range(16)]).exists()
     alone = tmp_path / "alone.c"
-    alone.write_text(emit([draw(2**64 - 1)], "It ends /* here.".replace("/*", ""), whole=True), encoding="utf-8")
-    words = [configurations.BIN / "mpicc", "-Wall", "-Wextra", "-Werror", "-o", tmp_path / "alone", alone]
+    alone.write_text(
+        emit([draw(2**64 - 1)], "It ends /* here.".replace("/*", ""), whole=True), encoding="utf-8"
+    )
+    words = [
+        configurations.BIN / "mpicc",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-o",
+        tmp_path / "alone",
+        alone,
+    ]
     subprocess.run(words, check=True)
 
 
@@ -167,8 +213,13 @@ def test_differences_are_seen() -> None:
     assert differ(native, ended("a", "b", code=None)) == "did not end in time"
     assert differ(native, ended("a", "b", code=3)) == "exit code 3: words"
     assert differ(native, ended("a", "wrong: x")) == "rank 1: wrong: x"
-    assert differ(native, Ended(0, ("program 7\na\n" + LAST, ""), "")) == "not all ranks have come to their end"
-    assert "2 lines" in differ(native, ended("a", "b\nd")) or "natively" in differ(native, ended("a", "b\nd"))
+    assert (
+        differ(native, Ended(0, ("program 7\na\n" + LAST, ""), ""))
+        == "not all ranks have come to their end"
+    )
+    assert "2 lines" in differ(native, ended("a", "b\nd")) or "natively" in differ(
+        native, ended("a", "b\nd")
+    )
 
 
 def test_the_program_of_a_difference_is_found() -> None:
@@ -186,7 +237,8 @@ def test_shrinking(programs: list[Program]) -> None:
     def fails(program: Program) -> bool:
         known = communicators.known(program.ranks, program.steps)
         return any(
-            known[step.comm].world(1 - one.side, one.to) < 2 and one.elements * BASIC[one.basic] > 1000
+            known[step.comm].world(1 - one.side, one.to) < 2
+            and one.elements * BASIC[one.basic] > 1000
             for step in program.steps
             if isinstance(step, Messages)
             for one in step.messages
@@ -217,24 +269,25 @@ def test_usage() -> None:
 
 
 def test_a_wrong_simulator_is_found(tmp_path: Path) -> None:
-    """One that runs programs natively and changes a record: the program is shrunk and printed, the exit code is 1."""
+    """One that runs programs natively and changes a record: the program is shrunk and printed, the
+    exit code is 1.
+    """
     fake = tmp_path / "elanite"
     fake.write_text(
-        f"#!{sys.executable}\n"
-        "import os, subprocess, sys\n"
-        "words = sys.argv[1:]\n"
-        "ranks = words[words.index('-n') + 1]\n"
-        "native = {'MPIR_CVAR_CH4_PROGRESS_THROTTLE': '1', 'MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT': '64'}\n"
-        f"words = [{str(configurations.BIN / 'mpiexec')!r}, '-n', ranks, words[-1]]\n"
-        "subprocess.run(words, env=os.environ | native, check=True)\n"
-        "path = os.environ['FUZZ_RECORDS'] + '/1'\n"
-        "text = open(path).read()\n"
-        "open(path, 'w').write(text.replace(' done', ' gone', 1) if 'message' in text else text)\n",
+        f"#!{sys.executable}\nimport os, subprocess, sys\nwords = sys.argv[1:]\nranks ="
+        " words[words.index('-n') + 1]\nnative = {'MPIR_CVAR_CH4_PROGRESS_THROTTLE': '1',"
+        " 'MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT': '64'}\nwords ="
+        f" [{str(configurations.BIN / 'mpiexec')!r}, '-n', ranks, words[-1]]\nsubprocess.run(words,"
+        " env=os.environ | native, check=True)\npath = os.environ['FUZZ_RECORDS'] + '/1'\ntext ="
+        " open(path).read()\nopen(path, 'w').write(text.replace(' done', ' gone', 1) if 'message'"
+        " in text else text)\n",
         encoding="utf-8",
     )
     fake.chmod(0o755)
     seed = next(
-        seed for seed in MANY if draw(seed).ranks == 2 and any(isinstance(one, Messages) for one in draw(seed).steps)
+        seed
+        for seed in MANY
+        if draw(seed).ranks == 2 and any(isinstance(one, Messages) for one in draw(seed).steps)
     )
     words = ("--seed", str(seed), "--programs", "16", "--shrink-seconds", "5")
     ended = fuzz(*words, ELANITE_FUZZ_COMMAND=str(fake))
@@ -246,7 +299,9 @@ def test_a_wrong_simulator_is_found(tmp_path: Path) -> None:
 
 
 class Failing(Workshop):
-    """An MPI library that fails natively with some programs, always or only in company; simulated, they do not fail."""
+    """An MPI library that fails natively with some programs, always or only in company; simulated,
+    they do not fail.
+    """
 
     def __init__(self, folder: Path, fails: set[int], company: int) -> None:
         self.made, self.fails, self.company, self.slow = folder / "made", fails, company, 1.0
@@ -256,9 +311,14 @@ class Failing(Workshop):
         self.programs = list(programs)
         return self.made
 
-    def run(self, made: Path, ranks: int, how: configurations.Configuration, seconds: float) -> Ended:
+    def run(
+        self, made: Path, ranks: int, how: configurations.Configuration, seconds: float
+    ) -> Ended:
         fails = self.fails if not how.simulated and len(self.programs) >= self.company else set()
-        lines = [f"program {one.seed}\n" + "wrong: a byte\n" * (one.seed in fails) for one in self.programs]
+        lines = [
+            f"program {one.seed}\n" + "wrong: a byte\n" * (one.seed in fails)
+            for one in self.programs
+        ]
         return Ended(0, ("".join([*lines, LAST]),), "")
 
 
@@ -279,7 +339,11 @@ def test_a_program_that_fails_natively_in_company_only_is_a_difference(tmp_path:
     assert (found.program.seed, fuzz.summary.unfit) == (3, [])
 
 
-def test_with_nothing_compared_there_is_an_exit_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("mpi_fuzz.fuzz.Workshop", lambda folder, _slow: Failing(folder, {3}, company=1))
+def test_with_nothing_compared_there_is_an_exit_code(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(
+        "mpi_fuzz.fuzz.Workshop", lambda folder, _slow: Failing(folder, {3}, company=1)
+    )
     assert main(["--seed", "3", "--programs", "1"]) == 1
     assert main(["--seed", "3", "--programs", "2", "--keep", str(tmp_path)]) == 0

@@ -1,4 +1,7 @@
-"""The MPI fuzz finds deliberate mistakes. Slow: each rebuilds the ranks' library, or the simulator."""
+"""The MPI fuzz finds deliberate mistakes.
+
+Slow: each rebuilds the ranks' library, or the simulator.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,16 @@ SECONDS = 300
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda one: one.name)
 def test_a_mistake_stands_in_the_sources(mistake: Mistake) -> None:
-    assert (ROOT / mistake.source).read_text(encoding="utf-8").count(mistake.old) == 1, mistake.source
+    assert (ROOT / mistake.source).read_text(encoding="utf-8").count(mistake.old) == 1, (
+        mistake.source
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda one: one.name)
-def test_the_fuzz_finds_a_mistake(mistake: Mistake, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_the_fuzz_finds_a_mistake(
+    mistake: Mistake, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     folder = tmp_path_factory.getbasetemp().parent / "mistakes"
     done = attempt(mistake, ROOT, folder, SECONDS)
     assert done.returncode == 1, done.stdout + done.stderr

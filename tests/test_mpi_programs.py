@@ -1,4 +1,6 @@
-"""The programs that test the simulated cluster pass on this machine, under the MPI with which they are built."""
+"""The programs that test the simulated cluster pass on this machine, under the MPI with which they
+are built.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,15 @@ import pytest
 
 from conftest import BIN, FILES, PATIENCE, Ended, environment, execute
 
-# MPICH's other network layer, UCX, spawns processes only now and then, and loses receives from any source.
+# MPICH's other network layer, UCX, spawns processes only now and then, and loses receives from any
+# source.
 NETWORK = {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"}
 
 
 def run(ranks: int, *words: str | Path, seconds: float = PATIENCE, **more: str) -> Ended:
-    return execute([BIN / "mpiexec", "-n", str(ranks), *words], seconds, env=environment() | NETWORK | more)
+    return execute(
+        [BIN / "mpiexec", "-n", str(ranks), *words], seconds, env=environment() | NETWORK | more
+    )
 
 
 @pytest.mark.parametrize("ranks", [2, 4])

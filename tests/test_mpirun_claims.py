@@ -1,6 +1,8 @@
-"""Real MPI programs against the simulator's own programs with the same names, and against published figures.
+"""Real MPI programs against the simulator's own programs with the same names, and against published
+figures.
 
-Both measure the same quantities on the same machine. The real programs are those in ``benchmarks/mpi``, unchanged.
+Both measure the same quantities on the same machine. The real programs are those in
+``benchmarks/mpi``, unchanged.
 """
 
 from __future__ import annotations
@@ -28,7 +30,14 @@ NODES = {"es40-qsnet": (0, 63), "opteron-qsnet2": (0, 1)}
 """Between which the published pings went."""
 
 SHORT = {"0 B": 0, "64 B": 64, "1 KB": 1024}
-LONG = {"4 KB": 4096, "16 KB": 16384, "64 KB": 65536, "256 KB": 262144, "1 MB": 1 << 20, "4 MB": 4 << 20}
+LONG = {
+    "4 KB": 4096,
+    "16 KB": 16384,
+    "64 KB": 65536,
+    "256 KB": 262144,
+    "1 MB": 1 << 20,
+    "4 MB": 4 << 20,
+}
 BYTES = SHORT | LONG
 
 QUIET = ("noise.tick.duration=0 us", "noise.kernel.duration=0 us", "noise.daemon.duration=0 us")
@@ -66,9 +75,16 @@ def ping(folder: Path, machine: str, sizes: Sequence[int], repeats: int) -> pl.D
 
 
 def own_ping(
-    out: Path, machine: str, direction: str, sizes: Sequence[str], repeats: int, overrides: Sequence[str] = ()
+    out: Path,
+    machine: str,
+    direction: str,
+    sizes: Sequence[str],
+    repeats: int,
+    overrides: Sequence[str] = (),
 ) -> dict[int, float]:
-    """The mean latencies, by size, from the simulator's own program: the series ``mpi`` in the experiments ``ping``."""
+    """The mean latencies, by size, from the simulator's own program: the series ``mpi`` in the
+    experiments ``ping``.
+    """
     about = out / f"{machine}-{direction}-{repeats}-{len(sizes)}.toml"
     source, destination = NODES[machine]
     messages = ", ".join(f'"{size}"' for size in sizes)
@@ -98,7 +114,9 @@ library = "mpi"
 
 @pytest.mark.parametrize("machine", NODES)
 def test_ping_in_one_direction(benchmarks: Path, out: Path, machine: str) -> None:
-    """To the nanosecond that the program writes; the median, which interrupts on a noisy host do not move."""
+    """To the nanosecond that the program writes; the median, which interrupts on a noisy host do
+    not move.
+    """
     real = ping(benchmarks, machine, list(BYTES.values()), 20).filter(pl.col("directions") == "one")
     own = own_ping(out, machine, "one", list(BYTES), 4)
     assert len(own) == len(BYTES)
@@ -108,8 +126,11 @@ def test_ping_in_one_direction(benchmarks: Path, out: Path, machine: str) -> Non
 
 LONE_CALL = pytest.mark.xfail(
     strict=True,
-    reason="1.5% less: the simulator's own program waits for its send before it takes note of what it has received, as"
-    " MPI_Waitall does meanwhile, so that a call of the host of 250 ns more is in its 15.3 us",
+    reason=(
+        "1.5% less: the simulator's own program waits for its send before it takes note of what it"
+        " has received, as MPI_Waitall does meanwhile, so that a call of the host of 250 ns more is"
+        " in its 15.3 us"
+    ),
 )
 
 
@@ -121,24 +142,35 @@ LONE_CALL = pytest.mark.xfail(
         pytest.param({"512 B": 512}, 1000, id="512 B", marks=LONE_CALL),
     ],
 )
-def test_ping_in_both_directions(benchmarks: Path, out: Path, sizes: dict[str, int], repeats: int) -> None:
-    """Short messages on the ES40 meet now at one place and now at another, so that only means over many agree."""
-    real = ping(benchmarks, "es40-qsnet", list(sizes.values()), repeats).filter(pl.col("directions") == "both")
+def test_ping_in_both_directions(
+    benchmarks: Path, out: Path, sizes: dict[str, int], repeats: int
+) -> None:
+    """Short messages on the ES40 meet now at one place and now at another, so that only means over
+    many agree.
+    """
+    real = ping(benchmarks, "es40-qsnet", list(sizes.values()), repeats).filter(
+        pl.col("directions") == "both"
+    )
     own = own_ping(out, "es40-qsnet", "both", list(sizes), repeats)
     for size, mean in real.select("bytes", "latency_us").iter_rows():
         assert mean == pytest.approx(own[size], rel=0.01), size
 
 
-def test_ping_in_both_directions_between_quiet_hosts(mpi_programs: Path, out: Path, tmp_path: Path) -> None:
+def test_ping_in_both_directions_between_quiet_hosts(
+    mpi_programs: Path, out: Path, tmp_path: Path
+) -> None:
     """Between hosts without interrupts, from the same instant on: alike, or one host call apart.
 
-    That call is explained in the reason above. With noise, both programs change their rhythms, each at another time.
+    That call is explained in the reason above. With noise, both programs change their rhythms, each
+    at another time.
     """
     machine = "opteron-qsnet2"
     call = 0.1  # host.call, us
     words = [str(size) for size in BYTES.values()]
     ended = pair(tmp_path, machine, QUIET, mpi_programs / "exchange", *words)
-    real = {int(size): float(mean) for size, mean in (line.split() for line in ended.out.splitlines())}
+    real = {
+        int(size): float(mean) for size, mean in (line.split() for line in ended.out.splitlines())
+    }
     own = own_ping(out, machine, "both", list(BYTES), 4, QUIET)
     assert real.keys() == own.keys()
     for size, mean in real.items():
@@ -147,7 +179,9 @@ def test_ping_in_both_directions_between_quiet_hosts(mpi_programs: Path, out: Pa
 
 
 def judged(identity: str, found: pl.DataFrame) -> Verdict:
-    """The verdict on a claim, measured as on the simulator's own points; one batch with one seed."""
+    """The verdict on a claim, measured as on the simulator's own points; one batch with one
+    seed.
+    """
     (claim,) = (claim for claim in claims() if claim.id == identity)
     chosen = found.with_columns(pl.lit(1).alias("seed"), pl.lit(0, pl.UInt32).alias("batch"))
     if "series" in chosen.columns:
@@ -169,7 +203,9 @@ def pings(folder: Path, machine: str, sizes: dict[str, int], repeats: int) -> pl
         pl.col("bandwidth_MBps").alias("bandwidth"),
     )
     return wide.unpivot(
-        ["latency", "bandwidth"], index=["directions", "message", "message_bytes"], variable_name="metric"
+        ["latency", "bandwidth"],
+        index=["directions", "message", "message_bytes"],
+        variable_name="metric",
     )
 
 
@@ -180,7 +216,12 @@ def test_published_ping_of_qsnet(benchmarks: Path) -> None:
 
 def test_published_ping_of_qsnet2(benchmarks: Path) -> None:
     found = pings(benchmarks, "opteron-qsnet2", {"0 B": 0, "4 MB": 4 << 20}, 10)
-    for identity in ("qsnet2.uni.latency", "qsnet2.uni.bandwidth", "qsnet2.bi.latency", "qsnet2.bi.bandwidth"):
+    for identity in (
+        "qsnet2.uni.latency",
+        "qsnet2.uni.bandwidth",
+        "qsnet2.bi.latency",
+        "qsnet2.bi.bandwidth",
+    ):
         verdict = judged(identity, found)
         assert verdict.holds, verdict
 
@@ -194,27 +235,40 @@ COMPUTE = (0, 5, 10, 20, 40, 60, 80, 100, 150, 200, 250, 300, 400, 500, 600, 700
 def overlap(benchmarks: Path) -> pl.DataFrame:
     """Post-compute-wait as store rows, and the round trips for comparison.
 
-    The program cannot check whether transfers are complete without an MPI call. They are complete if the wait takes no
-    longer than the host's own work: a call, and for a message that came before its receive the copy to its place; and a
-    microsecond for possible interrupts.
+    The program cannot check whether transfers are complete without an MPI call. They are complete
+    if the wait takes no longer than the host's own work: a call, and for a message that came before
+    its receive the copy to its place; and a microsecond for possible interrupts.
     """
     call, copy, big = 0.1, 1200, 16384  # host.call, us; host.copy, MB/s; tport.big, bytes
     names = {size: name for name, size in OVERLAP.items()}
     sizes = ",".join(f"{size}B" for size in names)
-    words = ("--size", sizes, "--compute", ",".join(f"{time}us" for time in COMPUTE), "--repeats", "10")
-    table = pl.read_csv(io.StringIO(pair(benchmarks, "opteron-qsnet2", (), benchmarks / "overlap", *words).out))
+    words = (
+        "--size",
+        sizes,
+        "--compute",
+        ",".join(f"{time}us" for time in COMPUTE),
+        "--repeats",
+        "10",
+    )
+    table = pl.read_csv(
+        io.StringIO(pair(benchmarks, "opteron-qsnet2", (), benchmarks / "overlap", *words).out)
+    )
     assert table.height == len(OVERLAP) * len(COMPUTE)
     own_share = call + 1 + pl.when(pl.col("bytes") <= big).then(pl.col("bytes") / copy).otherwise(0)
     wide = table.with_columns(
         pl.col("bytes").replace_strict(names).alias("message"),
         pl.col("bytes").alias("message_bytes"),
-        pl.format("{} us", pl.col("compute_us").cast(pl.Int64)).replace({"1000 us": "1 ms"}).alias("compute"),
+        pl.format("{} us", pl.col("compute_us").cast(pl.Int64))
+        .replace({"1000 us": "1 ms"})
+        .alias("compute"),
         pl.col("round_us").alias("round"),
         pl.col("bandwidth_MBps").alias("bandwidth"),
         (pl.col("wait_us") <= own_share).cast(pl.Float64).alias("over"),
     )
     index = ["message", "message_bytes", "compute", "compute_us"]
-    long = wide.unpivot(["round", "availability", "bandwidth", "over"], index=index, variable_name="metric")
+    long = wide.unpivot(
+        ["round", "availability", "bandwidth", "over"], index=index, variable_name="metric"
+    )
     trips = pings(benchmarks, "opteron-qsnet2", OVERLAP, 4).filter(pl.col("directions") == "one")
     parts = [
         long.with_columns(pl.lit("overlap").alias("series")),
@@ -223,7 +277,9 @@ def overlap(benchmarks: Path) -> pl.DataFrame:
     return pl.concat(parts, how="diagonal")
 
 
-@pytest.mark.parametrize("which", ["overlap.short", "overlap.long", "overlap.bandwidth", "progress"])
+@pytest.mark.parametrize(
+    "which", ["overlap.short", "overlap.long", "overlap.bandwidth", "progress"]
+)
 def test_published_overlap(overlap: pl.DataFrame, which: str) -> None:
     verdict = judged(f"qsnet2.{which}", overlap)
     assert verdict.holds is not bool(verdict.claim.known_miss), verdict
@@ -235,26 +291,41 @@ PERMUTATIONS = ["neighbor", "butterfly", "complement", "shuffle", "transpose", "
 @pytest.mark.slow
 @pytest.mark.parametrize("pattern", PERMUTATIONS)
 def test_published_permutation(benchmarks: Path, pattern: str) -> None:
-    """64 processes contend, buffers in Elan memory (petrini2003 s4), with a mean of 256 KB, as in figure 14."""
+    """64 processes contend, buffers in Elan memory (petrini2003 s4), with a mean of 256 KB, as in
+    figure 14.
+    """
     words = ("--memory", "elan", benchmarks / "permutation", "--pattern", pattern)
     (row,) = rows(mpirun(64, "es40-qsnet", (), *words))
     rate = float(row["bandwidth_MBps"])
     verdict = judged(
-        f"permutation.{pattern}", pl.DataFrame({"pattern": pattern, "metric": "accepted", "value": [rate]})
+        f"permutation.{pattern}",
+        pl.DataFrame({"pattern": pattern, "metric": "accepted", "value": [rate]}),
     )
     assert verdict.holds, verdict
 
 
 def test_main_memory_is_what_limits_permutations(benchmarks: Path) -> None:
-    """With the unchanged bus, neighbors get no more than the ping's 80 MB/s each way (petrini2003 s5.2)."""
-    words = (benchmarks / "permutation", "--pattern", "neighbor", "--lengths", "fixed", "--size", "64KB")
+    """With the unchanged bus, neighbors get no more than the ping's 80 MB/s each way (petrini2003
+    s5.2).
+    """
+    words = (
+        benchmarks / "permutation",
+        "--pattern",
+        "neighbor",
+        "--lengths",
+        "fixed",
+        "--size",
+        "64KB",
+    )
     (row,) = rows(mpirun(4, "es40-qsnet", (), *words, "--warm-up", "2ms", "--window", "20ms"))
     assert float(row["bandwidth_MBps"]) == pytest.approx(80, rel=0.05)
 
 
 def everything(mpi_programs: Path, ranks: int) -> tuple[str, str]:
     """The program's output, and its digest line."""
-    words = command("mpirun", "-n", str(ranks), "--collectives", "mpi", str(mpi_programs / "everything"))
+    words = command(
+        "mpirun", "-n", str(ranks), "--collectives", "mpi", str(mpi_programs / "everything")
+    )
     ended = execute(words, 600, cwd=mpi_programs)
     assert ended.code == 0, ended
     (digest,) = [line.split()[1] for line in ended.err.splitlines() if line.startswith("  digest")]
@@ -263,7 +334,9 @@ def everything(mpi_programs: Path, ranks: int) -> tuple[str, str]:
 
 @pytest.mark.parametrize(("ranks", "times"), [(16, 2), pytest.param(64, 5, marks=pytest.mark.slow)])
 def test_everything_is_repeatable(mpi_programs: Path, ranks: int, times: int) -> None:
-    """All MPI features that real programs use: the same output, times included, and the same records."""
+    """All MPI features that real programs use: the same output, times included, and the same
+    records.
+    """
     first, *others = (everything(mpi_programs, ranks) for _ in range(times))
     assert others == [first] * (times - 1)
     assert first[0].splitlines()[-1] == "all is well"
@@ -271,7 +344,9 @@ def test_everything_is_repeatable(mpi_programs: Path, ranks: int, times: int) ->
 
 @pytest.mark.parametrize("ranks", [4, pytest.param(64, marks=pytest.mark.slow)])
 def test_everything_is_as_native(mpi_programs: Path, ranks: int) -> None:
-    """The same results as on this host's network, by MPICH's TCP; except for times and arrival order."""
+    """The same results as on this host's network, by MPICH's TCP; except for times and arrival
+    order.
+    """
     words = [str(mpi_programs / "everything"), "--no-order"]
     tcp = environment() | {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"}
     native = execute([BIN / "mpiexec", "-n", str(ranks), *words], 600, env=tcp)

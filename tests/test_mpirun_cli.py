@@ -1,4 +1,6 @@
-"""``elanite mpirun`` from the user's view, with a fake simulator, and arbitrary processes as ranks."""
+"""``elanite mpirun`` from the user's view, with a fake simulator, and arbitrary processes as
+ranks.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("library")
     (folder / "nothing.c").write_text("int elanite_has_nothing;\n", encoding="utf-8")
     made = folder / "libnothing-fi.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(made), str(folder / "nothing.c")], check=True)
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-o", str(made), str(folder / "nothing.c")], check=True
+    )
     return made
 
 
@@ -42,14 +46,18 @@ def around(library: Path) -> Callable[..., dict[str, str]]:
     """The environment for a run with the fake simulator."""
 
     def chosen(outcome: dict[str, Any] | None = None, **more: str) -> dict[str, str]:
-        return environment() | {"FAKE": json.dumps(outcome or {}), "FAKE_LIBRARY": str(library)} | more
+        return (
+            environment() | {"FAKE": json.dumps(outcome or {}), "FAKE_LIBRARY": str(library)} | more
+        )
 
     return chosen
 
 
 @pytest.fixture
 def mpirun(tmp_path: Path, around: Callable[..., dict[str, str]]) -> Run:
-    def run(*arguments: str, outcome: dict[str, Any] | None = None, give: str = "", **more: str) -> Ended:
+    def run(
+        *arguments: str, outcome: dict[str, Any] | None = None, give: str = "", **more: str
+    ) -> Ended:
         words = [sys.executable, FAKE, "mpirun", *arguments]
         how = {"input": give} if give else {}
         return execute(words, cwd=tmp_path, env=around(outcome, **more), **how)
@@ -89,7 +97,9 @@ def mark(name: str) -> str:
 
 
 def started(marker: str, count: int) -> None:
-    assert until(lambda: len(living(marker)) >= count), f"only {len(living(marker))} processes have {marker}"
+    assert until(lambda: len(living(marker)) >= count), (
+        f"only {len(living(marker))} processes have {marker}"
+    )
 
 
 @contextmanager
@@ -120,14 +130,29 @@ def test_input_goes_to_the_first_rank(mpirun: Run) -> None:
 
 
 def test_arguments_after_the_program_are_its_own(mpirun: Run) -> None:
-    assert mpirun("-n", "1", "-q", "echo", "--machine", "-n", "3", "--help").out == "--machine -n 3 --help\n"
+    assert (
+        mpirun("-n", "1", "-q", "echo", "--machine", "-n", "3", "--help").out
+        == "--machine -n 3 --help\n"
+    )
 
 
 def test_the_environment_of_ranks(mpirun: Run, library: Path) -> None:
-    names = ("LD_PRELOAD", "FI_PROVIDER", "FI_PROVIDER_PATH", "MPIR_CVAR_CH4_NETMOD", "MPIR_CVAR_NOLOCAL")
+    names = (
+        "LD_PRELOAD",
+        "FI_PROVIDER",
+        "FI_PROVIDER_PATH",
+        "MPIR_CVAR_CH4_NETMOD",
+        "MPIR_CVAR_NOLOCAL",
+    )
     names += ("UCX_MEM_EVENTS", "UCX_MEM_MMAP_HOOK_MODE", "PYTHONHASHSEED", "ELANITE_LINK", "MINE")
     ended = mpirun(
-        "-n", "1", "-q", sys.executable, "-c", f"import os; print([os.environ[n] for n in {names}])", MINE="x"
+        "-n",
+        "1",
+        "-q",
+        sys.executable,
+        "-c",
+        f"import os; print([os.environ[n] for n in {names}])",
+        MINE="x",
     )
     assert ended.code == 0, ended.err
     preload, provider, folder, *rest = ast.literal_eval(ended.out)
@@ -148,7 +173,9 @@ print("LD_PRELOAD" in open(f"/proc/{p}/environ").read(), os.readlink(f"/proc/{p}
     assert ended.out == "False elanite-mpiexec\n", ended.err
 
 
-def test_what_the_user_preloads_comes_after_ours(mpirun: Run, library: Path, tmp_path: Path) -> None:
+def test_what_the_user_preloads_comes_after_ours(
+    mpirun: Run, library: Path, tmp_path: Path
+) -> None:
     other = tmp_path / "other.so"
     other.write_bytes(library.read_bytes())
     ended = mpirun("-n", "1", "-q", "sh", "-c", "echo $LD_PRELOAD", LD_PRELOAD=str(other))
@@ -156,12 +183,21 @@ def test_what_the_user_preloads_comes_after_ours(mpirun: Run, library: Path, tmp
 
 
 @pytest.mark.parametrize("folder", ["a folder", "tab\tin it"])
-def test_a_library_in_a_folder_with_blanks_is_loaded(mpirun: Run, library: Path, tmp_path: Path, folder: str) -> None:
+def test_a_library_in_a_folder_with_blanks_is_loaded(
+    mpirun: Run, library: Path, tmp_path: Path, folder: str
+) -> None:
     """Where a user has installed Elanite; the loader ends a name in LD_PRELOAD at a blank."""
     own = tmp_path / folder / library.name
     own.parent.mkdir()
     own.write_bytes(library.read_bytes())
-    words = ["-n", "1", "-q", "sh", "-c", "grep -c nothing-fi.so /proc/$$/maps; echo $LD_LIBRARY_PATH"]
+    words = [
+        "-n",
+        "1",
+        "-q",
+        "sh",
+        "-c",
+        "grep -c nothing-fi.so /proc/$$/maps; echo $LD_LIBRARY_PATH",
+    ]
     ended = mpirun(*words, FAKE_LIBRARY=str(own), LD_LIBRARY_PATH="/mine")
     mapped, searched = ended.out.splitlines()
     assert int(mapped) > 0
@@ -181,7 +217,18 @@ def test_a_folder_with_a_colon_is_refused(mpirun: Run, library: Path, tmp_path: 
 
 def test_options_reach_the_simulator(mpirun: Run, tmp_path: Path) -> None:
     given = tmp_path / "options.json"
-    words = ["-n", "4", "--ranks-per-node", "2", "--placement", "cyclic", "--compute", "measured:0.5", "--seed", "7"]
+    words = [
+        "-n",
+        "4",
+        "--ranks-per-node",
+        "2",
+        "--placement",
+        "cyclic",
+        "--compute",
+        "measured:0.5",
+        "--seed",
+        "7",
+    ]
     words += ["--network", "ideal", "--limit-time", "1ms", "--timeline", "t.perfetto"]
     ended = mpirun(*words, "true", FAKE_OPTIONS=str(given))
     assert ended.code == 0, ended.err
@@ -233,16 +280,23 @@ def test_runs_are_kept(mpirun: Run, elanite: Run, tmp_path: Path) -> None:
     assert printed.code == 0, printed.err
     assert "true, run" in printed.out
     assert "down from level 1 to the nodes" in printed.out
-    assert elanite("congestion", str(folder), "--format", "csv").out.count("\n") == 1 + matrix.links.height
+    assert (
+        elanite("congestion", str(folder), "--format", "csv").out.count("\n")
+        == 1 + matrix.links.height
+    )
     (one,) = json.loads(elanite("congestion", str(folder), "--format", "json").out)
     assert one["program"] == ["true"]
     assert all(figure.spec() for figure in kept.figures())
 
 
-def test_a_run_that_is_not_there_is_told_with_those_that_are(mpirun: Run, elanite: Run, tmp_path: Path) -> None:
+def test_a_run_that_is_not_there_is_told_with_those_that_are(
+    mpirun: Run, elanite: Run, tmp_path: Path
+) -> None:
     none = elanite("congestion", "kept/mpirun/xyz")
     assert none.code == 2
-    assert none.err.startswith("error: there is no run in kept/mpirun/xyz, nor any other in kept/mpirun")
+    assert none.err.startswith(
+        "error: there is no run in kept/mpirun/xyz, nor any other in kept/mpirun"
+    )
     assert mpirun("-n", "2", "--out", "kept", "true").code == 0
     (folder,) = (tmp_path / "kept" / "mpirun").iterdir()
     wrong = elanite("congestion", f"kept/mpirun/{folder.name[:-1]}")
@@ -258,7 +312,13 @@ def test_another_folder_is_no_run(elanite: Run, tmp_path: Path) -> None:
 
 
 WAITING = [
-    {"rank": rank, "pid": 1, "call": "MPI_Recv", "what": "a message of any rank, tag 7", "runs": False}
+    {
+        "rank": rank,
+        "pid": 1,
+        "call": "MPI_Recv",
+        "what": "a message of any rank, tag 7",
+        "runs": False,
+    }
     for rank in (0, 2, 3)
 ] + [{"rank": 1, "pid": 1, "call": "no call of MPI", "what": "", "runs": True}]
 
@@ -288,10 +348,14 @@ SCRIPTS = {
     "killed": "[ $PMI_RANK = 2 ] && { sleep 0.5; kill -9 $$; }; sleep 1000",
     "swept away": "[ $PMI_RANK = 2 ] && { sleep 0.5; kill -11 $$; }; sleep 1000",
     "exited": "[ $PMI_RANK = 1 ] && { sleep 0.5; exit 5; }; exit 0",
-    "aborted": "[ $PMI_RANK = 1 ] && { sleep 0.5; echo 'Abort(7) on node 1 (rank 1 in comm 0): application called"
-    " MPI_Abort(MPI_COMM_WORLD, 7) - process 1' >&2; exit 7; }; exit 0",
-    "error of MPI": "[ $PMI_RANK = 1 ] && { sleep 0.5; echo 'Abort(136898831) on node 1 (rank 1 in comm 0): Fatal error"
-    " in internal_Recv: Invalid rank, error stack:' >&2; exit 15; }; exit 0",
+    "aborted": (
+        "[ $PMI_RANK = 1 ] && { sleep 0.5; echo 'Abort(7) on node 1 (rank 1 in comm 0): application"
+        " called MPI_Abort(MPI_COMM_WORLD, 7) - process 1' >&2; exit 7; }; exit 0"
+    ),
+    "error of MPI": (
+        "[ $PMI_RANK = 1 ] && { sleep 0.5; echo 'Abort(136898831) on node 1 (rank 1 in comm 0):"
+        " Fatal error in internal_Recv: Invalid rank, error stack:' >&2; exit 15; }; exit 0"
+    ),
     "before MPI": "[ $PMI_RANK = 3 ] && exit 6; exit 0",
     "at the end": "exit 9",
     "no MPI": "exit 0",
@@ -301,7 +365,9 @@ SCRIPTS = {
 
 @pytest.mark.parametrize("name", OUTCOMES)
 def test_ends(mpirun: Run, tmp_path: Path, snapshot: SnapshotAssertion, name: str) -> None:
-    """One clear message for each, the exit code, no output from mpiexec itself, and no process left."""
+    """One clear message for each, the exit code, no output from mpiexec itself, and no process
+    left.
+    """
     outcome, code = OUTCOMES[name]
     marker = mark(name)
     script = SCRIPTS.get(name, "sleep 1000")
@@ -332,13 +398,17 @@ def test_ends(mpirun: Run, tmp_path: Path, snapshot: SnapshotAssertion, name: st
         pytest.param(["-n", "4", "--compute", "3", "true"], id="computation without a unit"),
         pytest.param(["-n", "4", "--compute", "measured:0", "true"], id="measured times nothing"),
         pytest.param(["-n", "4", "--limit-time", "long", "true"], id="no time"),
-        pytest.param(["-n", "4", "--network", "ideal", "--memory", "elan", "true"], id="no adapters"),
+        pytest.param(
+            ["-n", "4", "--network", "ideal", "--memory", "elan", "true"], id="no adapters"
+        ),
         pytest.param(["-n", "4", "--placement", "blocks", "true"], id="no such placement"),
         pytest.param(["-n", "4", "--placement", "places", "true"], id="wrong line of a placement"),
         pytest.param(["-n", "3", "--placement", "beyond", "true"], id="no such node"),
         pytest.param(["-n", "3", "--placement", "twice", "true"], id="too many on a node"),
         pytest.param(["-n", "4", "--placement", "short", "true"], id="too few lines"),
-        pytest.param(["-n", "4", "--set", "switch.circut=wormhole", "true"], id="override misspelt"),
+        pytest.param(
+            ["-n", "4", "--set", "switch.circut=wormhole", "true"], id="override misspelt"
+        ),
         pytest.param(["-n", "4", "--set", "run.seeds=1", "true"], id="override of an experiment"),
         pytest.param(["-n", "4", "--machine", "es40", "true"], id="machine misspelt"),
         pytest.param(["-n", "0", "true"], id="no ranks"),
@@ -359,16 +429,26 @@ def test_errors_are_for_people(
     files = {
         "own": b"#!/bin/sh\n",
         "neither": b"words\n",
-        "static": own.replace(b"\x03\x00\x00\x00\x04\x00\x00\x00", b"\x00\x00\x00\x00\x04\x00\x00\x00", 1),
+        "static": own.replace(
+            b"\x03\x00\x00\x00\x04\x00\x00\x00", b"\x00\x00\x00\x00\x04\x00\x00\x00", 1
+        ),
         "script-of-static": f"#!{tmp_path}/static\n".encode(),
         "foreign": own[:18] + b"\x16\x00" + own[20:],
         "lost": b"#!/nowhere/python -u\n",
-        "ucx": b"#!/bin/sh\necho 'HYDRA build details:\n  Version: 4.0\n  Configure options: --with-device=ch4:ucx'\n",
+        "ucx": (
+            b"#!/bin/sh\necho 'HYDRA build details:\n  Version: 4.0\n  Configure options:"
+            b" --with-device=ch4:ucx'\n"
+        ),
     }
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
         (tmp_path / name).chmod(0o755)
-    texts = {"notes": "", "ring.c": "", "places": "0\n1\n# a remark\nnode 2\n", "beyond": "0\n1\n64\n"}
+    texts = {
+        "notes": "",
+        "ring.c": "",
+        "places": "0\n1\n# a remark\nnode 2\n",
+        "beyond": "0\n1\n64\n",
+    }
     texts |= {"twice": "5\n6\n5\n", "short": "1\n"}
     for name, text in texts.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -385,16 +465,25 @@ def test_errors_are_for_people(
     assert plain(ended, tmp_path) == snapshot
 
 
-def test_without_mpiexec(tmp_path: Path, around: Callable[..., dict[str, str]], snapshot: SnapshotAssertion) -> None:
-    code = "import sys; sys.prefix = '/nowhere'; sys.argv = ['x', 'mpirun', '-n', '2', sys.executable]\n"
+def test_without_mpiexec(
+    tmp_path: Path, around: Callable[..., dict[str, str]], snapshot: SnapshotAssertion
+) -> None:
+    code = (
+        "import sys; sys.prefix = '/nowhere'; sys.argv = ['x', 'mpirun', '-n', '2',"
+        " sys.executable]\n"
+    )
     code += f"sys.path.append({str(FAKE.parent)!r}); exec(open({str(FAKE)!r}).read())"
-    ended = execute([sys.executable, "-c", code], cwd=tmp_path, env=around() | {"PATH": str(tmp_path)})
+    ended = execute(
+        [sys.executable, "-c", code], cwd=tmp_path, env=around() | {"PATH": str(tmp_path)}
+    )
     assert ended.code == 2
     assert ended.err == snapshot
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_ends_all(tmp_path: Path, around: Callable[..., dict[str, str]], number: signal.Signals) -> None:
+def test_an_interrupt_ends_all(
+    tmp_path: Path, around: Callable[..., dict[str, str]], number: signal.Signals
+) -> None:
     """Also processes that left their rank's session."""
     marker = mark(number.name)
     script = f"setsid sh -c 'sleep 1000; true' '{marker}' & sleep 1000; true"
@@ -423,17 +512,23 @@ def test_in_the_background_of_a_script_an_interrupt_is_ignored(
         assert gone(marker)
 
 
-def test_kill_9_of_the_simulator_ends_mpiexec(tmp_path: Path, around: Callable[..., dict[str, str]]) -> None:
+def test_kill_9_of_the_simulator_ends_mpiexec(
+    tmp_path: Path, around: Callable[..., dict[str, str]]
+) -> None:
     """Here without the code that ends ranks: it is in the library that they load."""
     marker = mark("kill -9")
-    with running(["-n", "2", "sh", "-c", "sleep 1000; true", marker], cwd=tmp_path, env=around()) as process:
+    with running(
+        ["-n", "2", "sh", "-c", "sleep 1000; true", marker], cwd=tmp_path, env=around()
+    ) as process:
         started(marker, 2 + 2)
         process.kill()
         process.wait(PATIENCE)
         assert gone(marker)
 
 
-def test_a_reader_that_leaves_ends_the_run(tmp_path: Path, around: Callable[..., dict[str, str]]) -> None:
+def test_a_reader_that_leaves_ends_the_run(
+    tmp_path: Path, around: Callable[..., dict[str, str]]
+) -> None:
     marker = mark("head")
     words = ["-n", "1", "sh", "-c", "while echo line; do :; done", marker]
     pipe = subprocess.PIPE

@@ -1,7 +1,8 @@
-"""``elanite mpirun --collectives``: real MPI programs with barriers, broadcasts and reductions done by Elanlib.
+"""``elanite mpirun --collectives``: real MPI programs with barriers, broadcasts and reductions done
+by Elanlib.
 
-``benchmarks/mpi`` also gives the figures in petrini2001, and those from the simulator's own programs
-(``experiments/collectives``).
+``benchmarks/mpi`` also gives the figures in petrini2001, and those from the simulator's own
+programs (``experiments/collectives``).
 """
 
 from __future__ import annotations
@@ -84,11 +85,17 @@ repeats = {1 if size else 100}
         encoding="utf-8",
     )
     frame = el.run(el.Experiment.load(str(about)), out=out).frame()
-    return {str(metric): float(value) for metric, value in frame.select("metric", "value").iter_rows()}
+    return {
+        str(metric): float(value) for metric, value in frame.select("metric", "value").iter_rows()
+    }
 
 
-@pytest.mark.parametrize(("way", "operation", "published"), [("hardware", "hgsync", 6.0), ("elan", "gsync", 14.8)])
-def test_barrier(benchmarks: Path, tmp_path: Path, way: str, operation: str, published: float) -> None:
+@pytest.mark.parametrize(
+    ("way", "operation", "published"), [("hardware", "hgsync", 6.0), ("elan", "gsync", 14.8)]
+)
+def test_barrier(
+    benchmarks: Path, tmp_path: Path, way: str, operation: str, published: float
+) -> None:
     """64 nodes: as published, and as by the simulator's own program."""
     ended = mpirun(64, way, "--out", tmp_path, benchmarks / "collective", "--repeats", "20")
     mean = float(row(ended)["latency_us"])
@@ -103,10 +110,24 @@ def test_barrier(benchmarks: Path, tmp_path: Path, way: str, operation: str, pub
 @pytest.mark.slow
 @pytest.mark.parametrize(("memory", "published"), [("elan", 288.0), ("main", 200.0)])
 def test_broadcast(benchmarks: Path, tmp_path: Path, memory: str, published: float) -> None:
-    """64 nodes, by hardware: the rate without start-up, between 1 and 2 MB, as the claims measure it."""
-    words = ("--memory", memory, "--out", tmp_path, benchmarks / "collective", "--operation", "broadcast")
+    """64 nodes, by hardware: the rate without start-up, between 1 and 2 MB, as the claims measure
+    it.
+    """
+    words = (
+        "--memory",
+        memory,
+        "--out",
+        tmp_path,
+        benchmarks / "collective",
+        "--operation",
+        "broadcast",
+    )
     latency = [
-        float(row(mpirun(64, "hardware", *words, "--size", size, "--repeats", "1", seconds=600))["latency_us"])
+        float(
+            row(mpirun(64, "hardware", *words, "--size", size, "--repeats", "1", seconds=600))[
+                "latency_us"
+            ]
+        )
         for size in ("1MB", "2MB")
     ]
     rate = (1 << 20) / (latency[1] - latency[0])
@@ -148,27 +169,48 @@ def test_payload(mpi_programs: Path, tmp_path: Path, way: str, more: tuple[str, 
     ids=["usual", "random", "ideal", "elan", "rails"],
 )
 @pytest.mark.parametrize("way", ["hardware", "elan"])
-def test_calls_that_do_not_block(mpi_programs: Path, tmp_path: Path, way: str, more: tuple[str, ...]) -> None:
-    """Many at a time, among calls that block: all bytes are right, runs repeatable; hosts may compute meanwhile."""
+def test_calls_that_do_not_block(
+    mpi_programs: Path, tmp_path: Path, way: str, more: tuple[str, ...]
+) -> None:
+    """Many at a time, among calls that block: all bytes are right, runs repeatable; hosts may
+    compute meanwhile.
+    """
     words = (*more, "--out", tmp_path, mpi_programs / "posted")
     first, second = (mpirun(5, way, *words) for _ in range(2))
     assert first.code == 0, first
     assert first.out == second.out
     found = summary(first)
     assert found["digest"] == summary(second)["digest"]
-    # In each of three communicators a rank begins 72 calls, and 12 reductions, which are the library's. The second
-    # one's members agree on their group when they first block, after 6 calls.
+    # In each of three communicators a rank begins 72 calls, and 12 reductions, which are the
+    # library's. The second one's members agree on their group when they first block, after 6 calls.
     counts = found["collectives"]
-    ways = ("hardware",) if way == "hardware" and more in ((), ("--network", "ideal")) else ("hardware", "elan")
+    ways = (
+        ("hardware",)
+        if way == "hardware" and more in ((), ("--network", "ideal"))
+        else ("hardware", "elan")
+    )
     assert sum(counts[one] for one in ways) > 5 * (72 + 66)
     assert counts["mpi"] == 5 * (3 * 12 + 6)
     (left,) = re.findall(r"^(\d+\.\d+) us left$", first.out, re.MULTILINE)
     assert float(left) < 1.0
 
 
-def test_calls_that_do_not_block_of_several_ranks_on_a_node(mpi_programs: Path, tmp_path: Path) -> None:
-    """Their hosts copy, so the MPI library executes these calls; the halves' members are on separate nodes."""
-    ended = mpirun(6, "hardware", "--ranks-per-node", "2", "--out", tmp_path, mpi_programs / "posted", "--no-order")
+def test_calls_that_do_not_block_of_several_ranks_on_a_node(
+    mpi_programs: Path, tmp_path: Path
+) -> None:
+    """Their hosts copy, so the MPI library executes these calls; the halves' members are on
+    separate nodes.
+    """
+    ended = mpirun(
+        6,
+        "hardware",
+        "--ranks-per-node",
+        "2",
+        "--out",
+        tmp_path,
+        mpi_programs / "posted",
+        "--no-order",
+    )
     counts = summary(ended)["collectives"]
     assert counts["hardware"] > 0
     assert counts["mpi"] == 6 * (2 * 12 * 7 + 12 + 5)
@@ -195,7 +237,9 @@ int main(int argc, char **argv)
 """,
         encoding="utf-8",
     )
-    assert execute([str(Path(command()[0]).parent / "mpicc"), "-o", str(made), str(source)]).code == 0
+    assert (
+        execute([str(Path(command()[0]).parent / "mpicc"), "-o", str(made), str(source)]).code == 0
+    )
     ended = mpirun(4, "hardware", "--out", tmp_path, made)
     assert ended.code == 3, ended
     assert "MPI_Waitall" in ended.err
@@ -213,7 +257,9 @@ def test_everything(mpi_programs: Path, tmp_path: Path, way: str) -> None:
     assert summary(first)["digest"] == summary(second)["digest"] != summary(other)["digest"]
 
 
-@pytest.mark.parametrize("program", ["threads", "sessions", pytest.param("itself", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "program", ["threads", "sessions", pytest.param("itself", marks=pytest.mark.slow)]
+)
 def test_programs(mpi_programs: Path, tmp_path: Path, program: str) -> None:
     """Threads with their own communicators, sessions, messages to itself."""
     ended = mpirun(4, "hardware", "--out", tmp_path, mpi_programs / program)
@@ -222,7 +268,9 @@ def test_programs(mpi_programs: Path, tmp_path: Path, program: str) -> None:
 
 
 def test_deadlock(tmp_path: Path) -> None:
-    """A rank that does not arrive: the report names the others' call, and the reason for the wait."""
+    """A rank that does not arrive: the report names the others' call, and the reason for the
+    wait.
+    """
     source = tmp_path / "late.c"
     source.write_text(
         """#include <mpi.h>
@@ -241,7 +289,9 @@ int main(int argc, char **argv)
         encoding="utf-8",
     )
     made = tmp_path / "late"
-    assert execute([str(Path(command()[0]).parent / "mpicc"), "-o", str(made), str(source)]).code == 0
+    assert (
+        execute([str(Path(command()[0]).parent / "mpicc"), "-o", str(made), str(source)]).code == 0
+    )
     ended = mpirun(4, "hardware", "--out", tmp_path, made)
     assert ended.code == 3, ended
     assert "MPI_Allreduce" in ended.err
@@ -281,7 +331,9 @@ def rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("rounds")
     source, made = folder / "rounds.c", folder / "rounds"
     source.write_text(FAULTS, encoding="utf-8")
-    assert execute([str(Path(command()[0]).parent / "mpicc"), "-o", str(made), str(source)]).code == 0
+    assert (
+        execute([str(Path(command()[0]).parent / "mpicc"), "-o", str(made), str(source)]).code == 0
+    )
     return made
 
 
@@ -290,13 +342,27 @@ def rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("fault", "code", "out", "said"),
     [
         ("link = 'node 3', bit_error_rate = 1e-5", 0, "0 wrong\n", ""),
-        ("node = 2, at = '1 ms'", 1, "", "^error: the host of node 2 stopped at 1 ms, and rank 2 with it"),
-        ("link = 'node 3', at = '1 ms'", None, "", "the first message that was lost: rank . .*the cable from node 3"),
+        (
+            "node = 2, at = '1 ms'",
+            1,
+            "",
+            "^error: the host of node 2 stopped at 1 ms, and rank 2 with it",
+        ),
+        (
+            "link = 'node 3', at = '1 ms'",
+            None,
+            "",
+            "the first message that was lost: rank . .*the cable from node 3",
+        ),
     ],
     ids=["bit errors", "node", "cable"],
 )
-def test_faults(rounds: Path, tmp_path: Path, way: str, fault: str, code: int | None, out: str, said: str) -> None:
-    """Bytes arrive whole in spite of bit errors; a dead node, and a dead cable, end the run with their names."""
+def test_faults(
+    rounds: Path, tmp_path: Path, way: str, fault: str, code: int | None, out: str, said: str
+) -> None:
+    """Bytes arrive whole in spite of bit errors; a dead node, and a dead cable, end the run with
+    their names.
+    """
     recovery = [
         *("--set", "faults.timeout=50 us", "--set", "faults.backoff=20 us"),
         *("--set", "faults.detect=200 us", "--set", "faults.give_up=1 ms"),
@@ -311,7 +377,9 @@ def test_faults(rounds: Path, tmp_path: Path, way: str, fault: str, code: int | 
     "ways", [["hardware", "mpi"], pytest.param(["hardware", "elan", "mpi"], marks=pytest.mark.slow)]
 )
 def test_conjugate_gradients(benchmarks: Path, tmp_path: Path, ways: list[str]) -> None:
-    """An application: the same solution by all ways, and the sooner the better its collective operations are."""
+    """An application: the same solution by all ways, and the sooner the better its collective
+    operations are.
+    """
     words = ("--out", tmp_path, benchmarks / "cg", "--points", "4", "--iterations", "40")
     rows = {way: row(mpirun(27, way, *words)) for way in ways}
     for found in rows.values():

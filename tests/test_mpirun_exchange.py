@@ -22,7 +22,16 @@ from test_mpirun_linkage import INTEL, OFI, UCX, compiled, linked, stub
 
 Run = Callable[..., Ended]
 MODULE = "__I_MPI_for_len_trim"
-NAMES = ["Init", "Finalize", "Comm_rank", "Comm_size", "Allreduce", "Barrier", "Wtime", "Get_processor_name"]
+NAMES = [
+    "Init",
+    "Finalize",
+    "Comm_rank",
+    "Comm_size",
+    "Allreduce",
+    "Barrier",
+    "Wtime",
+    "Get_processor_name",
+]
 """Functions that ``world.c`` and the program below call."""
 FORTRAN = """
 #include <mpi.h>
@@ -41,20 +50,29 @@ int main() { int error; mpi_init_(&error); mpi_barrier_(&world, &error); mpi_fin
 def library(folder: Path, name: str, marks: str) -> Path:
     """A library with MPI's symbols and a family's marks."""
     functions = "".join(f"int MPI_{one}() {{ return 99; }}\n" for one in NAMES)
-    return compiled(folder / name, f'{functions}const char *marks = "{marks}";', "-shared", f"-Wl,-soname,{name}")
+    return compiled(
+        folder / name,
+        f'{functions}const char *marks = "{marks}";',
+        "-shared",
+        f"-Wl,-soname,{name}",
+    )
 
 
 def world(target: Path, *words: str | Path) -> Path:
     """``world.c``, linked with a library instead of the compiler's."""
     include = f"-I{BIN.parent / 'include'}"
-    subprocess.run(["cc", "-O2", "-DLINKED", include, "-o", target, FILES / "world.c", *words], check=True)
+    subprocess.run(
+        ["cc", "-O2", "-DLINKED", include, "-o", target, FILES / "world.c", *words], check=True
+    )
     return target
 
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     """The program as linked with the run's MPI."""
-    subprocess.run([BIN / "mpicc", "-O2", "-DLINKED", "-o", tmp_path / "own", FILES / "world.c"], check=True)
+    subprocess.run(
+        [BIN / "mpicc", "-O2", "-DLINKED", "-o", tmp_path / "own", FILES / "world.c"], check=True
+    )
     return tmp_path / "own"
 
 
@@ -99,17 +117,25 @@ def test_a_path_that_precedes_the_links_is_an_error(elanite: Run, tmp_path: Path
 def test_plugins_find_the_library_by_debians_name(elanite: Run, own: Path, tmp_path: Path) -> None:
     """As interpreter modules, which the linker does not list."""
     include, open_ = f"-I{BIN.parent / 'include'}", '-DLIBRARY="libmpich.so.12"'
-    subprocess.run(["cc", "-O2", open_, include, "-o", tmp_path / "opening", FILES / "world.c", "-ldl"], check=True)
+    subprocess.run(
+        ["cc", "-O2", open_, include, "-o", tmp_path / "opening", FILES / "world.c", "-ldl"],
+        check=True,
+    )
     same(elanite, own, tmp_path / "opening")
 
 
 @needs_mpi
 @pytest.mark.parametrize("interface", ["mpicc", "mpicc_abi"])
-def test_calls_by_profiling_names_are_those_of_the_program(elanite: Run, tmp_path: Path, interface: str) -> None:
+def test_calls_by_profiling_names_are_those_of_the_program(
+    elanite: Run, tmp_path: Path, interface: str
+) -> None:
     """As the Fortran libraries in Open MPI, and in MPICH for ``mpi_f08``, call MPI."""
     renamed = [f"-DMPI_{one}=PMPI_{one}" for one in NAMES]
     for name, words in {"usual": [], "profiling": renamed}.items():
-        subprocess.run([BIN / interface, "-DLINKED", *words, "-o", tmp_path / name, FILES / "world.c"], check=True)
+        subprocess.run(
+            [BIN / interface, "-DLINKED", *words, "-o", tmp_path / name, FILES / "world.c"],
+            check=True,
+        )
     assert b"PMPI_Barrier" in (tmp_path / "profiling").read_bytes()
     same(elanite, tmp_path / "usual", tmp_path / "profiling")
 
@@ -117,50 +143,90 @@ def test_calls_by_profiling_names_are_those_of_the_program(elanite: Run, tmp_pat
 @needs_mpi
 def test_fortran_of_intel_runs_with_that_of_an_mpich(tmp_path: Path) -> None:
     of_c = library(tmp_path / "debian", "libmpich.so.12", UCX)
-    words = ["-shared", "-fPIC", f"-I{BIN.parent / 'include'}", "-Wl,-soname,libmpichfort.so.12", "-x", "none", of_c]
+    words = [
+        "-shared",
+        "-fPIC",
+        f"-I{BIN.parent / 'include'}",
+        "-Wl,-soname,libmpichfort.so.12",
+        "-x",
+        "none",
+        of_c,
+    ]
     fortran = compiled(tmp_path / "debian" / "libmpichfort.so.12", FORTRAN, *words)
     intel = compiled(
         tmp_path / "intel" / "libmpifort.so.12",
         FORTRAN.replace("MPICH Version:", MODULE),
-        *[word if word != "-Wl,-soname,libmpichfort.so.12" else "-Wl,-soname,libmpifort.so.12" for word in words],
+        *[
+            word if word != "-Wl,-soname,libmpichfort.so.12" else "-Wl,-soname,libmpifort.so.12"
+            for word in words
+        ],
     )
     programs = [
-        compiled(tmp_path / f"program{number}", CALLS, "-x", "none", found, "-Wl,--allow-shlib-undefined")
+        compiled(
+            tmp_path / f"program{number}", CALLS, "-x", "none", found, "-Wl,--allow-shlib-undefined"
+        )
         for number, found in enumerate((fortran, intel))
     ]
     around = environment() | {"LD_LIBRARY_PATH": f"{fortran.parent}:{intel.parent}"}
-    runs = [execute(command("mpirun", "-n", "2", "-f", "json", str(one)), cwd=tmp_path, env=around) for one in programs]
+    runs = [
+        execute(command("mpirun", "-n", "2", "-f", "json", str(one)), cwd=tmp_path, env=around)
+        for one in programs
+    ]
     assert [run.code for run in runs] == [0, 0], runs
     assert len({json.loads(run.err.splitlines()[-1])["digest"] for run in runs}) == 1
 
 
 @needs_mpi
-@pytest.mark.skipif((BIN.parent / "lib" / FOLDER).exists(), reason="elanite install-mpifort has put one beside the MPI")
+@pytest.mark.skipif(
+    (BIN.parent / "lib" / FOLDER).exists(),
+    reason="elanite install-mpifort has put one beside the MPI",
+)
 def test_fortran_of_intel_without_that_of_an_mpich_is_refused(tmp_path: Path) -> None:
-    words = [f"-I{BIN.parent / 'include'}", "-x", "none", library(tmp_path / "of_c", "libmpich.so.12", UCX)]
+    words = [
+        f"-I{BIN.parent / 'include'}",
+        "-x",
+        "none",
+        library(tmp_path / "of_c", "libmpich.so.12", UCX),
+    ]
     shared = ["-shared", "-fPIC", "-Wl,-soname,libmpifort.so.12", *words]
-    intel = compiled(tmp_path / "intel" / "libmpifort.so.12", FORTRAN.replace("MPICH Version:", MODULE), *shared)
-    program = compiled(tmp_path / "program", CALLS, "-x", "none", intel, "-Wl,--allow-shlib-undefined")
+    intel = compiled(
+        tmp_path / "intel" / "libmpifort.so.12", FORTRAN.replace("MPICH Version:", MODULE), *shared
+    )
+    program = compiled(
+        tmp_path / "program", CALLS, "-x", "none", intel, "-Wl,--allow-shlib-undefined"
+    )
     around = environment() | {"LD_LIBRARY_PATH": f"{intel.parent}:{tmp_path / 'of_c'}"}
     ended = execute(command("mpirun", "-n", "2", str(program)), cwd=tmp_path, env=around)
     assert ended.code == 2, ended
-    assert re.search(r"linked with Fortran's library of Intel MPI .* install one: elanite install-mpifort", ended.err)
+    assert re.search(
+        r"linked with Fortran's library of Intel MPI .* install one: elanite install-mpifort",
+        ended.err,
+    )
 
 
 def test_what_works_stays_in_its_place(tmp_path: Path) -> None:
     (tmp_path / "mpich" / "bin").mkdir(parents=True)
     stub(tmp_path / "mpich" / "lib", "libmpi.so.12", OFI)
     mpi = Mpi(str(tmp_path / "mpich" / "bin" / "mpiexec"), "MPICH", "5")
-    with exchange.exchanged(linked(tmp_path, "libmpi.so.12", OFI), "./program", mpi, {}) as variables:
+    with exchange.exchanged(
+        linked(tmp_path, "libmpi.so.12", OFI), "./program", mpi, {}
+    ) as variables:
         assert variables == {}
-    with exchange.exchanged(linked(tmp_path, "libmpi.so.12", INTEL), "./program", mpi, {"A": "b"}) as variables:
+    with exchange.exchanged(
+        linked(tmp_path, "libmpi.so.12", INTEL), "./program", mpi, {"A": "b"}
+    ) as variables:
         folder, *others = variables.pop("LD_LIBRARY_PATH").split(":")
         assert others == [str(tmp_path / "mpich" / "lib")]
         assert not variables
-        assert (Path(folder) / "libmpi.so.12").resolve() == tmp_path / "mpich" / "lib" / "libmpi.so.12"
+        assert (
+            Path(folder) / "libmpi.so.12"
+        ).resolve() == tmp_path / "mpich" / "lib" / "libmpi.so.12"
     assert not Path(folder).exists()
     refused = exchange.exchanged(linked(tmp_path, "libmpi.so.40"), "./program", mpi, {})
-    with pytest.raises(UsageError, match=r"each process would be an MPI_COMM_WORLD of one rank"), refused:
+    with (
+        pytest.raises(UsageError, match=r"each process would be an MPI_COMM_WORLD of one rank"),
+        refused,
+    ):
         pass
 
 

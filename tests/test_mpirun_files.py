@@ -61,11 +61,22 @@ TIMES = {
 
 @pytest.fixture
 def files(elanite: Run, mpi_programs: Path, tmp_path: Path) -> Files:
-    """Runs ``tests/mpi/files.c`` on a machine with changes; returns its times and the figures of the run."""
+    """Runs ``tests/mpi/files.c`` on a machine with changes; returns its times and the figures of
+    the run.
+    """
 
     def run(*changes: str) -> tuple[dict[str, float], dict[str, object]]:
         sets = [word for change in changes for word in ("--set", change)]
-        command = ("mpirun", "-n", "4", "--format", "json", *sets, str(mpi_programs / "files"), str(tmp_path))
+        command = (
+            "mpirun",
+            "-n",
+            "4",
+            "--format",
+            "json",
+            *sets,
+            str(mpi_programs / "files"),
+            str(tmp_path),
+        )
         ended = elanite(*command)
         assert ended.code == 0, ended
         assert "bad" not in ended.out, ended
@@ -79,8 +90,15 @@ def files(elanite: Run, mpi_programs: Path, tmp_path: Path) -> Files:
 def test_operations_on_files_take_the_time_of_the_file_system(files: Files) -> None:
     times, figures = files(*FILES)
     for what, asked in TIMES.items():
-        # MPI exchanges messages in collective calls: the bytes that a rank has read go to another one, at 80 MB/s.
-        more = MB / 80 + 200 if what == "MPI_File_read_at_all" else 200 if what.startswith("MPI") else 0.001
+        # MPI exchanges messages in collective calls: the bytes that a rank has read go to another
+        # one, at 80 MB/s.
+        more = (
+            MB / 80 + 200
+            if what == "MPI_File_read_at_all"
+            else 200
+            if what.startswith("MPI")
+            else 0.001
+        )
         assert asked - 0.001 <= times[what] <= asked + more, (what, times)
     of_files = figures["files"]
     assert isinstance(of_files, dict)
@@ -111,11 +129,16 @@ def test_io_nodes_are_reached_over_the_network(files: Files) -> None:
     assert packets[0] - packets[1] > (moved[0]["bytes_read"] + moved[0]["bytes_written"]) / 320
 
 
-def test_a_machine_without_a_file_system_says_so(elanite: Run, mpi_programs: Path, tmp_path: Path) -> None:
+def test_a_machine_without_a_file_system_says_so(
+    elanite: Run, mpi_programs: Path, tmp_path: Path
+) -> None:
     ended = elanite("mpirun", "-n", "2", str(mpi_programs / "files"), str(tmp_path))
     assert ended.code == 0, ended
     assert re.search(r"^write +0\.000$", ended.out, re.MULTILINE), ended
-    said = r" files [1-9]\d* operations, 8 MB read, 8 MB written took no simulated time: the machine has no section"
+    said = (
+        r" files [1-9]\d* operations, 8 MB read, 8 MB written took no simulated time: the machine"
+        r" has no section"
+    )
     assert re.search(said, " ".join(ended.err.split())), ended
 
 
@@ -124,7 +147,9 @@ def test_the_summary_has_a_line_for_files(elanite: Run, mpi_programs: Path, tmp_
     ended = elanite("mpirun", "-n", "2", *sets, str(mpi_programs / "files"), str(tmp_path))
     assert ended.code == 0, ended
     said = " ".join(ended.err.split())
-    assert re.search(r" files \d+ operations, 8 MB read, 8 MB written; at most [\d,]+ µs \(rank 0\) ", said), ended
+    assert re.search(
+        r" files \d+ operations, 8 MB read, 8 MB written; at most [\d,]+ µs \(rank 0\) ", said
+    ), ended
     assert "but for sleeps and clocks, and files" in said
 
 
@@ -135,7 +160,9 @@ def test_ranks_wait_in_simulated_time_for_locks_on_files(
     """The holder of a lock sleeps, or waits for the file system, and the others for the lock."""
     words = ["flock", "15", "fcntl", "15", "lockf", "15", "shared", "1500"]
     sets = [word for change in changes for word in ("--set", change)]
-    ended = elanite("mpirun", "-n", "3", *sets, "--format", "json", str(mpi_programs / "locks"), str(tmp_path))
+    ended = elanite(
+        "mpirun", "-n", "3", *sets, "--format", "json", str(mpi_programs / "locks"), str(tmp_path)
+    )
     assert (ended.code, ended.out.split()) == (0, words), ended
     figures = json.loads(ended.err.splitlines()[-1])
     assert figures["repeatable"] is False

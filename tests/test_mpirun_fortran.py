@@ -1,6 +1,7 @@
 """Programs in Fortran: the compiler made by ``elanite install-mpifort``, and its programs in a run.
 
-Tests with a compiler need gfortran and that command, which downloads a package: a host without them skips these tests.
+Tests with a compiler need gfortran and that command, which downloads a package: a host without them
+skips these tests.
 """
 
 from __future__ import annotations
@@ -44,17 +45,23 @@ def simulated(elanite: Run, *programs: Path) -> list[str]:
     assert {run.code for run in runs} == {0}, runs
     summaries = [json.loads(run.err.splitlines()[-1]) for run in runs]
     assert len({summary["digest"] for summary in summaries}) == 1, summaries
-    assert all(sum(summary["collectives"].values()) for summary in summaries), "the calls reached Elanite"
+    assert all(sum(summary["collectives"].values()) for summary in summaries), (
+        "the calls reached Elanite"
+    )
     return [run.out for run in runs]
 
 
 @needs_mpi
 @needs_mpifort
 def test_all_interfaces_do_what_they_do_natively(elanite: Run, tmp_path: Path) -> None:
-    """Fortran types, constants, operations and strings; one of the run's nodes; equal messages and times."""
+    """Fortran types, constants, operations and strings; one of the run's nodes; equal messages and
+    times.
+    """
     programs = [words(tmp_path / name, *options) for name, options in INTERFACES.items()]
     native = {
-        subprocess.run([BIN / "mpiexec", "-n", "4", one], capture_output=True, text=True, check=True).stdout
+        subprocess.run(
+            [BIN / "mpiexec", "-n", "4", one], capture_output=True, text=True, check=True
+        ).stdout
         for one in programs
     }
     outputs = set(simulated(elanite, *programs))
@@ -66,13 +73,16 @@ def test_all_interfaces_do_what_they_do_natively(elanite: Run, tmp_path: Path) -
 
 @needs_mpi
 @needs_mpifort
-def test_a_program_of_intel_mpi_runs_with_the_installed_library(elanite: Run, tmp_path: Path) -> None:
+def test_a_program_of_intel_mpi_runs_with_the_installed_library(
+    elanite: Run, tmp_path: Path
+) -> None:
     """Also with the run's C library; Intel's two libraries cannot be loaded here."""
     own, parts = words(tmp_path / "own"), words(tmp_path / "words.o", "-c")
     listed = subprocess.run(["nm", parts], capture_output=True, text=True, check=True).stdout
     kinds = [(line.split()[-2], line.split()[-1]) for line in listed.splitlines() if "mpi" in line]
     functions = [f"int {name}() {{ return 99; }}" for kind, name in kinds if kind == "U"]
-    # Places with addresses that are MPI constants, such as MPI_IN_PLACE: library and program share them.
+    # Places with addresses that are MPI constants, such as MPI_IN_PLACE: library and program share
+    # them.
     places = [f"char {name}[64];" for kind, name in kinds if kind == "C"]
     stubs = "\n".join([*functions, *places, 'const char *marks = "__I_MPI_";'])
     name = "libmpifort.so.12"
@@ -95,7 +105,10 @@ def test_mpifort_links_only_where_a_program_is_made() -> None:
     assert f"-I{BIN.parent / 'lib' / fortran.FOLDER}" in shown("-c", "a.f90")
     other = {**os.environ, "MPICH_FC": "echo other"}
     line = [BIN / "mpifort", "a b.f90"]
-    assert "other" in subprocess.run(line, capture_output=True, text=True, check=True, env=other).stdout
+    assert (
+        "other"
+        in subprocess.run(line, capture_output=True, text=True, check=True, env=other).stdout
+    )
 
 
 @pytest.fixture
@@ -113,13 +126,17 @@ def tool(folder: Path, name: str, script: str = "exit 0") -> None:
     (folder / name).chmod(0o755)
 
 
-def test_what_is_lacking_is_named(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_lacking_is_named(
+    mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And no mpifort is left behind."""
     tools = tmp_path / "tools"
     monkeypatch.setenv("PATH", str(tools))
     monkeypatch.delenv("MPICH_FC", raising=False)
     monkeypatch.setattr(fortran, "_sources", lambda _: None)
-    with pytest.raises(UsageError, match=r"no gfortran: install gfortran \(apt-get install gfortran\)"):
+    with pytest.raises(
+        UsageError, match=r"no gfortran: install gfortran \(apt-get install gfortran\)"
+    ):
         fortran.install(mpi)
     tool(tools, "gfortran")
     with pytest.raises(UsageError, match=r"neither libmpichfort\.so\.12 nor apt-get"):
@@ -127,7 +144,8 @@ def test_what_is_lacking_is_named(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.
     tool(tools, "dpkg-deb")
     tool(tools, "apt-get", "echo 'E: No packages found' >&2; exit 100")
     with pytest.raises(
-        UsageError, match=r"apt-get download libmpich-dev failed; apt-get update may help:\n.*No packages"
+        UsageError,
+        match=r"apt-get download libmpich-dev failed; apt-get update may help:\n.*No packages",
     ):
         fortran.install(mpi)
     assert not (tmp_path / "mpich" / "bin" / "mpifort").exists()
@@ -143,7 +161,9 @@ def test_an_mpifort_of_others_stays(mpi: Mpi, tmp_path: Path) -> None:
     assert own.read_text(encoding="utf-8") == "#!/bin/sh\n"
 
 
-def test_a_library_that_does_not_work_is_an_error(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_does_not_work_is_an_error(
+    mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The compiler's message is passed on, and no mpifort is left behind."""
     tool(tmp_path / "tools", "gfortran", "echo 'Fatal Error: Cannot read module file' >&2; exit 1")
     library = stub(tmp_path / "package", fortran.LIBRARY, "MPICH Version:")
@@ -154,9 +174,15 @@ def test_a_library_that_does_not_work_is_an_error(mpi: Mpi, tmp_path: Path, monk
     with pytest.raises(UsageError, match="Cannot read module file"):
         fortran.install(mpi)
     assert not (tmp_path / "mpich" / "bin" / "mpifort").exists()
-    other = compiled(tmp_path / "other" / fortran.LIBRARY, 'const char *marks = "ompi_mpi_comm_world";', "-shared")
+    other = compiled(
+        tmp_path / "other" / fortran.LIBRARY,
+        'const char *marks = "ompi_mpi_comm_world";',
+        "-shared",
+    )
     monkeypatch.setattr(
-        fortran, "_sources", lambda _: fortran.Sources(other, library.parent, library.with_name("mpif.h"))
+        fortran,
+        "_sources",
+        lambda _: fortran.Sources(other, library.parent, library.with_name("mpif.h")),
     )
     with pytest.raises(UsageError, match="is not of an MPICH"):
         fortran.install(mpi)

@@ -1,4 +1,6 @@
-"""Programs that handle MPI errors, on a machine with a dead cable: calls return errors, and others continue."""
+"""Programs that handle MPI errors, on a machine with a dead cable: calls return errors, and others
+continue.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ FAULT = (
     *("--fault", "link = 'node 3', at = '1 ms'"),
 )
 
-WHY = "the network between node 0 and node 3 (process 3) has failed: no way is left, since the cable from node 3"
+WHY = (
+    "the network between node 0 and node 3 (process 3) has failed: no way is left, since the cable"
+    " from node 3"
+)
 
 
 @pytest.fixture
@@ -47,7 +52,9 @@ def test_each_call_returns_its_error(handler: Run, how: str) -> None:
     assert digests[1]
     assert digests[0][1] == digests[1][1]
     assert re.search(
-        r"^  first lost +rank [03] sends 20000 B to rank [03], tag 1: the network between", first.err, re.MULTILINE
+        r"^  first lost +rank [03] sends 20000 B to rank [03], tag 1: the network between",
+        first.err,
+        re.MULTILINE,
     )
 
 
@@ -67,9 +74,9 @@ def test_a_collective_call_by_messages_ends_the_program(handler: Run) -> None:
     """MPICH continues in no rank, or the ranks wait for each other."""
     ended = handler("collective", "-q", "--collectives", "mpi")
     assert (ended.code != 0, ended.out) == (True, ""), ended
-    assert re.search(r"^error: (rank \d .* ended the run with an error of MPI|deadlock)", ended.err, re.MULTILINE), (
-        ended
-    )
+    assert re.search(
+        r"^error: (rank \d .* ended the run with an error of MPI|deadlock)", ended.err, re.MULTILINE
+    ), ended
     assert "the first message that was lost: rank" in ended.err
 
 
@@ -79,7 +86,9 @@ def test_calls_that_do_not_block_return_their_errors(handler: Run, way: str) -> 
     ended = handler("posted", "--collectives", way)
     assert (ended.code, ended.out) == (0, "3 errors, and on\n"), ended
     assert f"the collective operation is lost: {WHY.split(' between')[0]}" in ended.err
-    assert re.search(r"^  first lost +rank \d has begun a barrier among 4 ranks by ", ended.err, re.MULTILINE), ended
+    assert re.search(
+        r"^  first lost +rank \d has begun a barrier among 4 ranks by ", ended.err, re.MULTILINE
+    ), ended
 
 
 def test_a_probe_fails(handler: Run) -> None:
@@ -91,7 +100,9 @@ def test_without_a_handler_the_first_error_ends_the_program(handler: Run) -> Non
     ended = handler("fatal", "-q")
     assert ended.code not in (0, 1), ended
     assert ended.out == ""
-    assert re.search(r"^error: rank \d .* ended the run with an error of MPI", ended.err, re.MULTILINE), ended
+    assert re.search(
+        r"^error: rank \d .* ended the run with an error of MPI", ended.err, re.MULTILINE
+    ), ended
     assert "the first message that was lost: rank" in ended.err
 
 
@@ -102,10 +113,15 @@ def test_errors_are_exceptions_of_mpi4py(elanite: Run) -> None:
 
 
 @pytest.mark.skipif(not (BIN / "mpicc_abi").exists(), reason="this MPICH has no standard interface")
-def test_programs_of_the_standard_interface_get_their_errors_too(elanite: Run, tmp_path: Path) -> None:
+def test_programs_of_the_standard_interface_get_their_errors_too(
+    elanite: Run, tmp_path: Path
+) -> None:
     sources = [str(FILES.parent / "mpi" / name) for name in ("handler.c", "check.c")]
     subprocess.run(
-        [str(BIN / "mpicc_abi"), "-O2", "-o", "handler", *sources], cwd=tmp_path, check=True, timeout=PATIENCE
+        [str(BIN / "mpicc_abi"), "-O2", "-o", "handler", *sources],
+        cwd=tmp_path,
+        check=True,
+        timeout=PATIENCE,
     )
     ended = elanite("mpirun", "-q", *FAULT, "-n", "4", "./handler")
     assert (ended.code, ended.out) == (0, "15 errors, and on\n"), ended

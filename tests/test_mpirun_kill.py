@@ -1,4 +1,6 @@
-"""kill -9 on any process in a run: soon the whole run is gone, with its shared memory and its temporary files."""
+"""kill -9 on any process in a run: soon the whole run is gone, with its shared memory and its
+temporary files.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,10 @@ def test_a_run_of_no_name_sweeps_nothing(tmp_path: Path, monkeypatch: pytest.Mon
     for name in names:
         (tmp_path / name).touch()
     guard.sweep(frozenset({"12"}))
-    assert {path.name for path in tmp_path.iterdir()} == names - {"mpich_shm_12_0", "mpich_vci_12_3"}
+    assert {path.name for path in tmp_path.iterdir()} == names - {
+        "mpich_shm_12_0",
+        "mpich_vci_12_3",
+    }
 
 
 OVERWRITES = """
@@ -38,7 +43,9 @@ time.sleep(1000)
 
 
 def test_a_process_that_overwrites_its_environment_is_found() -> None:
-    """As programs do that write their title there. psutil reads an environment up to its first empty word."""
+    """As programs do that write their title there. psutil reads an environment up to its first
+    empty word.
+    """
     mark = f"{launcher.RUN}=overwrites"
     around = dict([("AAAA", "1"), mark.split("=")])
     words = [sys.executable, "-c", OVERWRITES]
@@ -53,16 +60,26 @@ def test_a_process_that_overwrites_its_environment_is_found() -> None:
 
 
 def test_names_of_files_are_foreseen(mpi_programs: Path, tmp_path: Path) -> None:
-    """The guard would remove the files that MPICH makes. If not, they have other names in this version."""
+    """The guard would remove the files that MPICH makes.
+
+    If not, they have other names in this version.
+    """
     words = command("mpirun", "-n", "2", str(mpi_programs / "messages"), "100000000")
-    with subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        words, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL
+    ) as process:
 
         def made() -> set[str]:
             lines = []
             for child in psutil.Process(process.pid).children():
                 with contextlib.suppress(psutil.Error):  # it has ended
                     lines.append(child.cmdline())
-            chosen = [name for line in lines if line and MANAGER in line[0] for name in guard.worlds(line[3])]
+            chosen = [
+                name
+                for line in lines
+                if line and MANAGER in line[0]
+                for name in guard.worlds(line[3])
+            ]
             found = [guard.NAME.fullmatch(path.name) for path in guard.SHARED.iterdir()]
             return {one[0] for one in found if one and one[1] in chosen}
 
@@ -76,9 +93,29 @@ def test_names_of_files_are_foreseen(mpi_programs: Path, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("rounds", [4, pytest.param(50, marks=pytest.mark.slow)])
 def test_nothing_is_left_of_a_killed_run(mpi_programs: Path, tmp_path: Path, rounds: int) -> None:
-    """At its start, and while its ranks exchange messages. Other jobs on this host may have files in /tmp."""
-    words = command("mpirun", "-n", "4", "--out", str(tmp_path / "out"), str(mpi_programs / "messages"), "100000000")
-    how = ["--rounds", str(rounds), "--latest", "2", "--words", "2", "--simulator", "elanite mpirun"]
+    """At its start, and while its ranks exchange messages.
+
+    Other jobs on this host may have files in /tmp.
+    """
+    words = command(
+        "mpirun",
+        "-n",
+        "4",
+        "--out",
+        str(tmp_path / "out"),
+        str(mpi_programs / "messages"),
+        "100000000",
+    )
+    how = [
+        "--rounds",
+        str(rounds),
+        "--latest",
+        "2",
+        "--words",
+        "2",
+        "--simulator",
+        "elanite mpirun",
+    ]
     how += ["--kill", "rank,launcher,simulator", "--ignore", OTHERS_FILES]
     ended = execute([sys.executable, HARNESS, *how, "--", *words], 4 * PATIENCE + 15 * rounds)
     assert ended.code == 0, ended

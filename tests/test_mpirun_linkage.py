@@ -26,7 +26,10 @@ int MPI_Init(int *count, char ***words);
 int main(int count, char **words) { return MPI_Init(&count, &words); }
 """
 OPEN, INTEL = "ompi_mpi_comm_world", "MPICH Version: Intel(R) MPI Library 2021"
-OFI, UCX = "MPICH Version: --with-device=ch4:ucx,ofi --enable", "MPICH Version: --with-device=ch4:ucx --enable"
+OFI, UCX = (
+    "MPICH Version: --with-device=ch4:ucx,ofi --enable",
+    "MPICH Version: --with-device=ch4:ucx --enable",
+)
 
 MPICH = Mpi("/mpich/bin/mpiexec", "MPICH", "5")
 OPEN_MPI = Mpi("/open/bin/mpiexec", "Open MPI", "5")
@@ -34,7 +37,9 @@ OPEN_MPI = Mpi("/open/bin/mpiexec", "Open MPI", "5")
 
 def compiled(target: Path, source: str, *words: str | Path) -> Path:
     target.parent.mkdir(exist_ok=True, parents=True)
-    subprocess.run(["cc", "-x", "c", "-", "-o", target, *words], input=source, text=True, check=True)
+    subprocess.run(
+        ["cc", "-x", "c", "-", "-o", target, *words], input=source, text=True, check=True
+    )
     return target
 
 
@@ -61,7 +66,11 @@ def problem(file: Path, mpi: Mpi) -> str:
 
 def run(folder: Path, *words: str, **more: str) -> Ended:
     """A run with a false simulator, which leaves a file where it was asked for options."""
-    around = environment() | {"FAKE_LIBRARY": "/nowhere-fi.so", "FAKE_OPTIONS": str(folder / "started")} | more
+    around = (
+        environment()
+        | {"FAKE_LIBRARY": "/nowhere-fi.so", "FAKE_OPTIONS": str(folder / "started")}
+        | more
+    )
     return execute([sys.executable, FAKE, "mpirun", "-n", "4", *words], cwd=folder, env=around)
 
 
@@ -83,12 +92,18 @@ def test_wrong_world(tmp_path: Path) -> None:
 @needs_mpi
 def test_the_right_world_starts(tmp_path: Path) -> None:
     file = linked(tmp_path, "libmpi.so.12", OFI)
-    assert run(tmp_path, "./program", FAKE_LIBRARY=str(file.parent / "lib" / "libmpi.so.12")).code == 0
+    assert (
+        run(tmp_path, "./program", FAKE_LIBRARY=str(file.parent / "lib" / "libmpi.so.12")).code == 0
+    )
     assert (tmp_path / "started").exists()
 
 
-def test_libraries_are_found_as_the_linker_finds_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By RUNPATH, by LD_LIBRARY_PATH, through another library, in a script's interpreter, and not at all."""
+def test_libraries_are_found_as_the_linker_finds_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By RUNPATH, by LD_LIBRARY_PATH, through another library, in a script's interpreter, and not
+    at all.
+    """
     direct = linked(tmp_path / "direct", "libmpi.so.40")
     assert problem(direct, MPICH)
     assert not problem(direct, OPEN_MPI)
@@ -103,7 +118,9 @@ def test_libraries_are_found_as_the_linker_finds_them(tmp_path: Path, monkeypatc
     between = tmp_path / "between"
     words = ["-shared", "-fPIC", "-x", "none", library, f"-Wl,-rpath,{library.parent}"]
     solver = compiled(
-        between / "libsolver.so", "int MPI_Init(int *, char ***); int solve() { return MPI_Init(0, 0); }", *words
+        between / "libsolver.so",
+        "int MPI_Init(int *, char ***); int solve() { return MPI_Init(0, 0); }",
+        *words,
     )
     calls = "int solve(); int main() { return solve(); }"
     transitive = compiled(between / "program", calls, "-x", "none", solver, f"-Wl,-rpath,{between}")
@@ -123,9 +140,13 @@ def test_libraries_are_found_as_the_linker_finds_them(tmp_path: Path, monkeypatc
         pytest.param("libmpi.so.12", "", "", "of one rank", id="MPICH by its name"),
         pytest.param("libmpi_abi.so.1", "", "", "of one rank", id="the standard interface"),
         pytest.param("libmpi_cray.so.12", "", "", "of one rank", id="Cray"),
-        pytest.param("libmpich.so.12", UCX, "without libfabric (ch4:ucx)", "of one rank", id="Debian's MPICH"),
+        pytest.param(
+            "libmpich.so.12", UCX, "without libfabric (ch4:ucx)", "of one rank", id="Debian's MPICH"
+        ),
         pytest.param("libmpi.so.12", OPEN, "of one rank", "", id="Open MPI 1.10"),
-        pytest.param("libmpi.so.12", INTEL, "does not open the simulated network", "of one rank", id="Intel"),
+        pytest.param(
+            "libmpi.so.12", INTEL, "does not open the simulated network", "of one rank", id="Intel"
+        ),
         pytest.param("libmpi.so.20", "", "of one rank", "", id="Open MPI 2"),
         pytest.param("libmpi_mpifh.so.40", "", "of one rank", "", id="Open MPI in Fortran"),
         pytest.param("libmpi.so", "", "", "", id="unknown"),
@@ -142,7 +163,9 @@ def test_families(tmp_path: Path, name: str, marks: str, mpich: str, open_mpi: s
 
 
 def test_remedies_work(tmp_path: Path) -> None:
-    """The mpiexec library in place of another one is named only where the linker takes it from there."""
+    """The mpiexec library in place of another one is named only where the linker takes it from
+    there.
+    """
     own = stub(tmp_path / "mpich" / "lib", "libmpi.so.12", OFI)
     mpi = Mpi(str(tmp_path / "mpich" / "bin" / "mpiexec"), "MPICH", "5")
     (tmp_path / "mpich" / "bin").mkdir()
@@ -176,7 +199,9 @@ def test_libraries_of_a_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("installed", [True, False])
-def test_a_compiler_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: bool) -> None:
+def test_a_compiler_that_is_missing_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: bool
+) -> None:
     source = tmp_path / "solver.f90"
     source.touch()
     compiler = tmp_path / "mpifort"
@@ -195,7 +220,13 @@ def test_what_is_no_program_has_no_linker(tmp_path: Path) -> None:
     assert program.linker(Path("/proc/self/exe")) is not None
     file = tmp_path / "file"
     # The program headers' place and count, then their contents' places and counts.
-    for content in (b"", b"\x7fELF", own[:64], own[:32] + b"\xff" * 8 + own[40:64], own[:64] + b"\xff" * 4096):
+    for content in (
+        b"",
+        b"\x7fELF",
+        own[:64],
+        own[:32] + b"\xff" * 8 + own[40:64],
+        own[:64] + b"\xff" * 4096,
+    ):
         file.write_bytes(content)
         assert program.linker(file) is None
         assert linkage.libraries(file, os.environ) == []

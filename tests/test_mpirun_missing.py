@@ -1,4 +1,6 @@
-"""Ranks that take no part in a run, or a part that Elanite does not see, with real programs and the real simulator."""
+"""Ranks that take no part in a run, or a part that Elanite does not see, with real programs and the
+real simulator.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ ALONE = "import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).MPI_Init(None, No
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """``linked`` and ``opening`` from one source, and ``deep``, which opens the first as a plugin."""
+    """``linked`` and ``opening`` from one source, and ``deep``, which opens the first as a
+    plugin.
+    """
     folder = tmp_path_factory.mktemp("world")
     source = str(FILES / "world.c")
     for name, words in {
@@ -65,7 +69,14 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }.items():
         subprocess.run([BIN / "mpicc", "-O2", *words, "-o", folder / name, source], check=True)
     # Not linked with MPI.
-    words = [f'-DLIBRARY="{LIBRARY}"', f"-I{BIN.parent / 'include'}", "-o", str(folder / "opening"), source, "-ldl"]
+    words = [
+        f'-DLIBRARY="{LIBRARY}"',
+        f"-I{BIN.parent / 'include'}",
+        "-o",
+        str(folder / "opening"),
+        source,
+        "-ldl",
+    ]
     subprocess.run(["cc", "-O2", *words], check=True)
     compiled(folder / "deep", DEEP, f'-DPLUGIN="{folder / "plugin.so"}"', "-ldl")
     return folder
@@ -78,7 +89,10 @@ def told(ended: Ended) -> str:
 @needs_mpi
 def test_calls_by_dlsym_are_those_of_the_linked_program(elanite: Run, programs: Path) -> None:
     """The same barrier time, the same digest, the same collective operations."""
-    runs = [elanite("mpirun", "-n", "4", "-f", "json", str(programs / name)) for name in ("linked", "opening")]
+    runs = [
+        elanite("mpirun", "-n", "4", "-f", "json", str(programs / name))
+        for name in ("linked", "opening")
+    ]
     assert [run.code for run in runs] == [0, 0], runs
     assert runs[0].out == runs[1].out
     assert "4 ranks, sum 6" in runs[0].out
@@ -108,19 +122,30 @@ def test_calls_that_bypass_elanite_are_no_time_in_mpi_of_0(elanite: Run, program
 
 
 @needs_mpi
-@pytest.mark.parametrize("wrapper", [[], ["sh", "-c", '"$@"; exit 0', "sh"], ["env", "A=1"]], ids=str)
-def test_ranks_without_mpi_init_are_named(elanite: Run, programs: Path, tmp_path: Path, wrapper: list[str]) -> None:
+@pytest.mark.parametrize(
+    "wrapper", [[], ["sh", "-c", '"$@"; exit 0', "sh"], ["env", "A=1"]], ids=str
+)
+def test_ranks_without_mpi_init_are_named(
+    elanite: Run, programs: Path, tmp_path: Path, wrapper: list[str]
+) -> None:
     """The others wait for them in MPI_Init, and would wait forever."""
     ended = elanite("mpirun", "-n", "4", *wrapper, str(programs / "linked"), "half")
     assert (ended.code, ended.out) == (2, ""), ended
-    words = f"error: ranks 1, 3 of {[*wrapper, str(programs / 'linked')][0]} ended without MPI_Init; ranks 0, 2 cannot"
+    words = (
+        f"error: ranks 1, 3 of {[*wrapper, str(programs / 'linked')][0]} ended without MPI_Init;"
+        " ranks 0, 2 cannot"
+    )
     assert words in told(ended)
     assert not (tmp_path / "out" / "mpirun").exists()
 
 
 @needs_mpi
-@pytest.mark.parametrize("wrapper", [["sh", "-c", 'true; "$@"; true', "sh"], ["env", "A=1"]], ids=str)
-def test_wrappers_of_mpi_programs_are_ranks(elanite: Run, programs: Path, wrapper: list[str]) -> None:
+@pytest.mark.parametrize(
+    "wrapper", [["sh", "-c", 'true; "$@"; true', "sh"], ["env", "A=1"]], ids=str
+)
+def test_wrappers_of_mpi_programs_are_ranks(
+    elanite: Run, programs: Path, wrapper: list[str]
+) -> None:
     ended = elanite("mpirun", "-n", "2", "-q", *wrapper, str(programs / "linked"))
     assert (ended.code, ended.err) == (0, ""), ended
     assert "2 ranks, sum 1" in ended.out
@@ -128,7 +153,9 @@ def test_wrappers_of_mpi_programs_are_ranks(elanite: Run, programs: Path, wrappe
 
 @needs_mpi
 def test_another_mpi_that_a_program_opens_ends_the_run(elanite: Run, tmp_path: Path) -> None:
-    """As mpi4py that was built for Open MPI; here MPI_Init ends well, and has not opened the network."""
+    """As mpi4py that was built for Open MPI; here MPI_Init ends well, and has not opened the
+    network.
+    """
     library = stub(tmp_path, "libmpi.so.40")
     ended = elanite("mpirun", "-n", "3", sys.executable, "-c", ALONE, str(library))
     assert (ended.code, ended.out) == (2, ""), ended
@@ -140,15 +167,21 @@ def test_another_mpi_that_a_program_opens_ends_the_run(elanite: Run, tmp_path: P
 
 @needs_mpi
 def test_worlds_of_one_rank_end_the_run(elanite: Run, programs: Path, tmp_path: Path) -> None:
-    """A process that does not find its process manager is alone, and reaches the network all the same."""
+    """A process that does not find its process manager is alone, and reaches the network all the
+    same.
+    """
     numbers = tmp_path / "numbers"
     alone = (
-        f"echo $$ >> {shlex.quote(str(numbers))}; unset PMI_FD PMI_SIZE; exec {shlex.quote(str(programs / 'linked'))}"
+        f"echo $$ >> {shlex.quote(str(numbers))}; unset PMI_FD PMI_SIZE; exec"
+        f" {shlex.quote(str(programs / 'linked'))}"
     )
     ended = elanite("mpirun", "-n", "4", "sh", "-c", alone)
     assert (ended.code, ended.out) == (2, ""), ended
     assert "has 1 rank, and the run has 4: the program has loaded MPICH" in told(ended)
-    made = [guard.SHARED / f"mpich_shm_{int(number):x}_0" for number in numbers.read_text(encoding="utf-8").split()]
+    made = [
+        guard.SHARED / f"mpich_shm_{int(number):x}_0"
+        for number in numbers.read_text(encoding="utf-8").split()
+    ]
     assert len(made) == 4
     assert not [path for path in made if path.exists()]
 
@@ -179,16 +212,36 @@ def test_several_programs_are_refused(elanite: Run, mpi_programs: Path) -> None:
 @pytest.mark.parametrize(
     ("outcome", "statuses", "code", "words"),
     [
-        ({"end": "no mpi", "attached": 0}, [], 1, "the program ended with exit code 1, and no rank called MPI_Init"),
+        (
+            {"end": "no mpi", "attached": 0},
+            [],
+            1,
+            "the program ended with exit code 1, and no rank called MPI_Init",
+        ),
         (
             {"end": "absent", "absent": [3], "attached": 3},
             [9, 9, 9, 0],
             2,
             "rank 3 of ./x ended without MPI_Init; ranks",
         ),
-        ({"end": "absent", "absent": [0, 1, 2, 3]}, [0, 0, 0, 0], 2, "ranks 0 to 3 of ./x ended without MPI_Init"),
-        ({"end": "absent", "absent": [2]}, [9, 9, 1536, 9], 6, "rank 2 on node 1 exited with code 6 before it called"),
-        ({"end": "launcher gone", "absent": [1]}, [], 2, "rank 1 of ./x ended without MPI_Init; ranks 0, 2, 3 cannot"),
+        (
+            {"end": "absent", "absent": [0, 1, 2, 3]},
+            [0, 0, 0, 0],
+            2,
+            "ranks 0 to 3 of ./x ended without MPI_Init",
+        ),
+        (
+            {"end": "absent", "absent": [2]},
+            [9, 9, 1536, 9],
+            6,
+            "rank 2 on node 1 exited with code 6 before it called",
+        ),
+        (
+            {"end": "launcher gone", "absent": [1]},
+            [],
+            2,
+            "rank 1 of ./x ended without MPI_Init; ranks 0, 2, 3 cannot",
+        ),
         ({"end": "launcher gone", "absent": []}, [], 1, "mpiexec ended with exit code 1"),
         (
             {"end": "stray", "stray": {"rank": 1, "pid": 12, "world": None}},

@@ -1,4 +1,6 @@
-"""The node that a program sees is the simulated one, by placement: names, processors, shared memory."""
+"""The node that a program sees is the simulated one, by placement: names, processors, shared
+memory.
+"""
 
 from __future__ import annotations
 
@@ -29,19 +31,24 @@ def standard(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program by the standard binary interface."""
     folder = tmp_path_factory.mktemp("nodes")
     source, compiler = FILES.parent / "mpi", f"MPICC={BIN / 'mpicc_abi'}"
-    subprocess.run(["make", "-s", "-C", source, f"OUT={folder}", compiler, folder / "nodes"], check=True)
+    subprocess.run(
+        ["make", "-s", "-C", source, f"OUT={folder}", compiler, folder / "nodes"], check=True
+    )
     return folder / "nodes"
 
 
 def expected(nodes: list[int], processors: int) -> str:
-    """The lines from ``tests/mpi/nodes.c``: each node's first rank raises a flag, and the others see it."""
+    """The lines from ``tests/mpi/nodes.c``: each node's first rank raises a flag, and the others
+    see it.
+    """
     counts = [nodes.count(node) for node in nodes]
     within = counts if len(set(nodes)) > 1 else [0] * len(nodes)
     further = [" further 0" if count else "" for count in within]
     return "".join(
-        f"rank {rank} node{node} cpus {processors} online {processors} configured {processors} described {processors}"
-        f" shared {count} memory {count} core 0 within {within[rank]}{further[rank]} none 0"
-        f" flag {'30[0-9]' if node in nodes[:rank] else '300'}\n"
+        f"rank {rank} node{node} cpus {processors} online {processors} configured {processors}"
+        f" described {processors} shared {count} memory {count} core 0 within"
+        f" {within[rank]}{further[rank]} none 0 flag"
+        f" {'30[0-9]' if node in nodes[:rank] else '300'}\n"
         for rank, (node, count) in enumerate(zip(nodes, counts, strict=True))
     )
 
@@ -50,16 +57,28 @@ def expected(nodes: list[int], processors: int) -> str:
     ("words", "nodes", "processors"),
     [
         pytest.param(("--ranks-per-node", "2"), [0, 0, 1, 1], 4, id="block"),
-        pytest.param(("--ranks-per-node", "3", "--placement", "cyclic"), [0, 1, 0, 1], 4, id="cyclic"),
-        pytest.param(("--ranks-per-node", "3", "--placement", "places"), [5, 2, 5, 5], 4, id="file"),
+        pytest.param(
+            ("--ranks-per-node", "3", "--placement", "cyclic"), [0, 1, 0, 1], 4, id="cyclic"
+        ),
+        pytest.param(
+            ("--ranks-per-node", "3", "--placement", "places"), [5, 2, 5, 5], 4, id="file"
+        ),
         pytest.param(("--machine", "infiniband-ndr"), [0, 1, 2, 3], 64, id="a node each"),
         pytest.param(
-            ("--ranks-per-node", "4", "--network", "ideal", "--set", "host.cpus=6"), [0] * 4, 6, id="one node"
+            ("--ranks-per-node", "4", "--network", "ideal", "--set", "host.cpus=6"),
+            [0] * 4,
+            6,
+            id="one node",
         ),
     ],
 )
 def test_programs_see_their_simulated_node(
-    elanite: Run, mpi_programs: Path, tmp_path: Path, words: tuple[str, ...], nodes: list[int], processors: int
+    elanite: Run,
+    mpi_programs: Path,
+    tmp_path: Path,
+    words: tuple[str, ...],
+    nodes: list[int],
+    processors: int,
 ) -> None:
     (tmp_path / "places").write_text("".join(f"{node}\n" for node in nodes))
     run = elanite("mpirun", "-n", "4", *words, "-f", "json", str(mpi_programs / "nodes"))
@@ -67,9 +86,14 @@ def test_programs_see_their_simulated_node(
     assert re.fullmatch(expected(nodes, processors), run.out), run.out
 
 
-def test_both_binary_interfaces_and_repeated_runs_are_equal(elanite: Run, mpi_programs: Path, standard: Path) -> None:
+def test_both_binary_interfaces_and_repeated_runs_are_equal(
+    elanite: Run, mpi_programs: Path, standard: Path
+) -> None:
     words = ("mpirun", "-n", "4", "--ranks-per-node", "2", "-f", "json")
-    runs = [elanite(*words, str(program)) for program in (mpi_programs / "nodes", mpi_programs / "nodes", standard)]
+    runs = [
+        elanite(*words, str(program))
+        for program in (mpi_programs / "nodes", mpi_programs / "nodes", standard)
+    ]
     assert {run.code for run in runs} == {0}, runs
     assert len({run.out for run in runs}) == 1
     assert len({json.loads(run.err.splitlines()[-1])["digest"] for run in runs}) == 1
@@ -81,9 +105,14 @@ def test_interpreters_see_their_simulated_node(elanite: Run) -> None:
     assert sorted(run.out.splitlines()) == [f"node{rank} 4 4 127.0.0.1" for rank in range(2)]
 
 
-def test_wrappers_and_commands_see_the_node_until_mpi_begins(elanite: Run, mpi_programs: Path) -> None:
+def test_wrappers_and_commands_see_the_node_until_mpi_begins(
+    elanite: Run, mpi_programs: Path
+) -> None:
     """Programs that a rank starts after ``MPI_Init`` see the host."""
-    script = 'cat /proc/sys/kernel/hostname; uname -n; nproc; cat /sys/devices/system/cpu/online; exec "$0"'
+    script = (
+        "cat /proc/sys/kernel/hostname; uname -n; nproc; cat /sys/devices/system/cpu/online; exec"
+        ' "$0"'
+    )
     run = elanite("mpirun", "-n", "1", "-q", "sh", "-c", script, str(mpi_programs / "empty"))
     assert run.code == 0, run
     assert run.out.splitlines()[:4] == ["node0", "node0", "4", "0-3"]

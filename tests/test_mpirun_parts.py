@@ -1,4 +1,6 @@
-"""Parts of ``elanite mpirun`` by themselves: rank reports, the rank to blame, rank places, command lines."""
+"""Parts of ``elanite mpirun`` by themselves: rank reports, the rank to blame, rank places, command
+lines.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_errors_of_mpi_are_found_in_the_stream(seed: int) -> None:
-    """However the stream is cut. The first rank counts, and a line that only contains the words does not."""
+    """However the stream is cut.
+
+    The first rank counts, and a line that only contains the words does not.
+    """
     randomly = random.Random(seed)
     reports = Reports()
     scanner = Scanner(reports)
@@ -42,7 +47,9 @@ def test_errors_of_mpi_are_found_in_the_stream(seed: int) -> None:
 
 
 def test_reports_of_the_process_manager() -> None:
-    """Ranks end in this order; the words from the rank that ended all ranks may come after the report, or never."""
+    """Ranks end in this order; the words from the rank that ended all ranks may come after the
+    report, or never.
+    """
     reports = Reports()
     for line in (
         b'{"event":"aborted","rank":3,"code":15}\n',
@@ -62,10 +69,22 @@ def test_reports_of_the_process_manager() -> None:
     assert reports.abort == (3, 15, "Fatal error")
 
 
-def evidence(outcome: dict[str, Any], statuses: list[int], *dead: int, left: Sequence[Left] = ()) -> Evidence:
-    usual = {"end": "died", "message": "", "waiting": [], "rank": None, "dead": [], "time_us": 1.5, "attached": 4}
+def evidence(
+    outcome: dict[str, Any], statuses: list[int], *dead: int, left: Sequence[Left] = ()
+) -> Evidence:
+    usual = {
+        "end": "died",
+        "message": "",
+        "waiting": [],
+        "rank": None,
+        "dead": [],
+        "time_us": 1.5,
+        "attached": 4,
+    }
     reports = Reports(statuses=dict(enumerate(statuses)))
-    return Evidence(usual | outcome, reports, left, dead, 1, [0, 0, 1, 1], [11, 12, 13, 14], "./x", "mpicc")
+    return Evidence(
+        usual | outcome, reports, left, dead, 1, [0, 0, 1, 1], [11, 12, 13, 14], "./x", "mpicc"
+    )
 
 
 @pytest.mark.parametrize("end", ["died", "launcher gone", "absent"])
@@ -79,7 +98,10 @@ def test_a_stalled_start_is_no_death_of_the_killed_ranks(end: str) -> None:
 def test_a_rank_out_of_reach_keeps_mpi_finalize_from_its_end() -> None:
     lost = "rank 1 sends 8 B to rank 2, tag 0"
     ended = judge(evidence({"rank": 1, "lost": lost}, [9, 0, 9, 9], 1))
-    assert "exited with code 0 at 1.5 µs of simulated time before MPI_Finalize had ended" in ended.message
+    assert (
+        "exited with code 0 at 1.5 µs of simulated time before MPI_Finalize had ended"
+        in ended.message
+    )
     assert f"the first message that was lost: {lost}" in ended.message
 
 
@@ -87,16 +109,36 @@ def test_a_rank_out_of_reach_keeps_mpi_finalize_from_its_end() -> None:
     ("named", "dead", "statuses", "words", "code"),
     [
         (1, [1], [0, 9, 0, 0], "rank 1 (pid 12) on node 0 was killed by signal 9 (SIGKILL)", 1),
-        (0, [1, 0], [9, 9, 0, 0], "rank 1 (pid 12) on node 0 was killed by signal 9 (SIGKILL)", 1),  # 0 was swept away
-        (0, [1], [9, 0, 9, 9], "rank 1 (pid 12) on node 0 exited with code 0 at 1.5 µs of simulated time without", 1),
+        (
+            0,
+            [1, 0],
+            [9, 9, 0, 0],
+            "rank 1 (pid 12) on node 0 was killed by signal 9 (SIGKILL)",
+            1,
+        ),  # 0 was swept away
+        (
+            0,
+            [1],
+            [9, 0, 9, 9],
+            "rank 1 (pid 12) on node 0 exited with code 0 at 1.5 µs of simulated time without",
+            1,
+        ),
         (0, [0], [9, 9, 768, 9], "rank 2 (pid 13) on node 1 exited with code 3", 3),
         (2, [], [9, 9, 9, 9], "rank 2 (pid 13) on node 1 was killed by signal 9", 1),
-        (2, [2], [0, 139, 9, 9], "rank 1 (pid 12) on node 0 was killed by signal 11 (SIGSEGV)", 1),  # with a core dump
+        (
+            2,
+            [2],
+            [0, 139, 9, 9],
+            "rank 1 (pid 12) on node 0 was killed by signal 11 (SIGSEGV)",
+            1,
+        ),  # with a core dump
         (3, [3, 1], [], "rank 3 (pid 14) on node 1 ended without MPI_Finalize", 1),
         (None, [], [0, 0, 15, 256], "rank 3 (pid 14) on node 1 exited with code 1", 1),
     ],
 )
-def test_who_is_to_blame(named: int | None, dead: list[int], statuses: list[int], words: str, code: int) -> None:
+def test_who_is_to_blame(
+    named: int | None, dead: list[int], statuses: list[int], words: str, code: int
+) -> None:
     end = "died" if named is not None else "launcher gone"
     ended = judge(evidence({"end": end, "rank": named}, statuses, *dead))
     assert ended.message.startswith(words)
@@ -104,7 +146,8 @@ def test_who_is_to_blame(named: int | None, dead: list[int], statuses: list[int]
 
 
 @pytest.mark.parametrize(
-    ("status", "words"), [(0, "exited with code 0 at 1.5 µs"), (9, "was killed by signal 9 (SIGKILL)")]
+    ("status", "words"),
+    [(0, "exited with code 0 at 1.5 µs"), (9, "was killed by signal 9 (SIGKILL)")],
 )
 def test_the_process_manager_knows_which_end_was_the_first(status: int, words: str) -> None:
     """A rank that leaves by _exit or kills itself may be seen after the killed ones."""
@@ -118,7 +161,11 @@ def test_an_exit_without_exit_functions_is_named() -> None:
     found = evidence({"end": "finished"}, [9, 9, 0, 9])
     found.reports.note(b'{"event": "fatal", "rank": 2}')
     ended = judge(found)
-    assert ended.message == "rank 2 (pid 13) on node 1 ended after MPI_Finalize without its exit functions, as by _exit"
+    assert (
+        ended.message
+        == "rank 2 (pid 13) on node 1 ended after MPI_Finalize without its exit functions, as by"
+        " _exit"
+    )
     assert ended.exit_code == 1
 
 
@@ -128,8 +175,10 @@ def test_a_host_that_stops_ends_its_ranks() -> None:
     ended = judge(evidence({"end": "stopped", "message": said, "rank": 2, "dead": dead}, []))
     assert (ended.message, ended.exit_code, ended.finished) == (said, 1, False)
     went_on = judge(evidence({"rank": 2, "dead": dead}, [0, 0, 9, 9]))
-    assert went_on.message.splitlines()[0] == (
-        "rank 2 (pid 13) on node 1 failed when its host stopped at 1,000 µs of simulated time in MPI_Recv"
+    assert (
+        went_on.message.splitlines()[0]
+        == "rank 2 (pid 13) on node 1 failed when its host stopped at 1,000 µs of simulated time in"
+        " MPI_Recv"
     )
 
 
@@ -141,24 +190,34 @@ def test_the_first_message_that_was_lost_is_told_with_what_came_of_it() -> None:
 
 
 @pytest.mark.parametrize(("of_mpiexec", "code"), [(255, 1), (254, 254), (1, 1), (0, 1), (None, 1)])
-def test_mpiexec_that_lost_its_helper_has_no_code_of_a_rank(of_mpiexec: int | None, code: int) -> None:
+def test_mpiexec_that_lost_its_helper_has_no_code_of_a_rank(
+    of_mpiexec: int | None, code: int
+) -> None:
     told = replace(evidence({"rank": 3}, [], 3), code=of_mpiexec)
     assert judge(told).exit_code == code
 
 
 def test_who_ended_early_while_others_went_on() -> None:
-    dead = [{"rank": 2, "call": "MPI_Abort", "time_us": 3}, {"rank": 1, "call": "MPI_Recv", "time_us": 4}]
+    dead = [
+        {"rank": 2, "call": "MPI_Abort", "time_us": 3},
+        {"rank": 1, "call": "MPI_Recv", "time_us": 4},
+    ]
     early = evidence({"dead": dead, "rank": 2}, [0, 768, 1792, 0], left=[(2, "abort", 7)])
     ended = judge(early)
     assert ended.message.splitlines() == [
         "rank 2 (pid 13) on node 1 called MPI_Abort with code 7 at 3 µs of simulated time",
-        "  rank 1 (pid 12) on node 0 exited with code 3 at 4 µs of simulated time in MPI_Recv without MPI_Finalize",
+        (
+            "  rank 1 (pid 12) on node 0 exited with code 3 at 4 µs of simulated time in MPI_Recv"
+            " without MPI_Finalize"
+        ),
         "  the other ranks went on to their ends",
     ]
     assert (ended.exit_code, ended.finished) == (1, False)  # that of mpiexec
     all_four = [{"rank": rank, "call": "MPI_Barrier", "time_us": 5} for rank in range(4)]
     swept = judge(evidence({"dead": all_four, "rank": 0}, [9, 9, 11, 9]))
-    assert swept.message.startswith("rank 2 (pid 13) on node 1 was killed by signal 11 (SIGSEGV) at 5 µs")
+    assert swept.message.startswith(
+        "rank 2 (pid 13) on node 1 was killed by signal 11 (SIGSEGV) at 5 µs"
+    )
     assert swept.message.endswith("in MPI_Barrier")
     assert judge(evidence({"dead": all_four}, [], left=[(3, "abort", 6)])).exit_code == 6
 
@@ -166,9 +225,30 @@ def test_who_ended_early_while_others_went_on() -> None:
 @pytest.mark.parametrize(
     ("left", "running", "dead", "statuses", "report", "words"),
     [
-        ([(1, "abort", 7)], [1], [2], [], None, "rank 1 (pid 12) on node 0 called MPI_Abort with code 7"),
-        ([(3, "exit", 0), (1, "abort", 7)], [1, 3], [2], [], 1, "rank 3 (pid 14) on node 1 ended without MPI_Finalize"),
-        ([(3, "exit", 0)], [3], [2], [9, 9, 9, 512], None, "rank 3 (pid 14) on node 1 exited with code 2"),
+        (
+            [(1, "abort", 7)],
+            [1],
+            [2],
+            [],
+            None,
+            "rank 1 (pid 12) on node 0 called MPI_Abort with code 7",
+        ),
+        (
+            [(3, "exit", 0), (1, "abort", 7)],
+            [1, 3],
+            [2],
+            [],
+            1,
+            "rank 3 (pid 14) on node 1 ended without MPI_Finalize",
+        ),
+        (
+            [(3, "exit", 0)],
+            [3],
+            [2],
+            [9, 9, 9, 512],
+            None,
+            "rank 3 (pid 14) on node 1 exited with code 2",
+        ),
         (
             [(3, "error", 0), (1, "exit", 0)],
             [1, 3],
@@ -177,20 +257,61 @@ def test_who_ended_early_while_others_went_on() -> None:
             None,
             "rank 3 (pid 14) on node 1 ended the run with an er",
         ),
-        ([(3, "error", 0)], [3], [2], [], 3, "rank 3 (pid 14) on node 1 ended the run with an error of MPI: Fatal"),
-        ([(3, "error", 0)], [3], [2], [], 1, "rank 3 (pid 14) on node 1 ended the run with an error of MPI"),
-        ([], [3], [2], [], 1, "rank 1 (pid 12) on node 0 ended the run with an error of MPI: Fatal"),
-        ([(0, "exit", 0)], [], [2], [9, 9, 11, 9], None, "rank 2 (pid 13) on node 1 was killed by signal 11"),
-        ([], [1], [2], [], None, "rank 1 (pid 12) on node 0 ended without MPI_Finalize at 1.5 µs of simulated time in"),
+        (
+            [(3, "error", 0)],
+            [3],
+            [2],
+            [],
+            3,
+            "rank 3 (pid 14) on node 1 ended the run with an error of MPI: Fatal",
+        ),
+        (
+            [(3, "error", 0)],
+            [3],
+            [2],
+            [],
+            1,
+            "rank 3 (pid 14) on node 1 ended the run with an error of MPI",
+        ),
+        (
+            [],
+            [3],
+            [2],
+            [],
+            1,
+            "rank 1 (pid 12) on node 0 ended the run with an error of MPI: Fatal",
+        ),
+        (
+            [(0, "exit", 0)],
+            [],
+            [2],
+            [9, 9, 11, 9],
+            None,
+            "rank 2 (pid 13) on node 1 was killed by signal 11",
+        ),
+        (
+            [],
+            [1],
+            [2],
+            [],
+            None,
+            "rank 1 (pid 12) on node 0 ended without MPI_Finalize at 1.5 µs of simulated time in",
+        ),
         ([], [1, 3], [2], [], None, "rank 2 (pid 13) on node 1 ended without MPI_Finalize"),
         ([], [1], [2], [9, 9, 9, 9], None, "rank 2 (pid 13) on node 1 was killed by signal 9"),
     ],
 )
 def test_what_ranks_say_counts_most(
-    left: list[Left], running: list[int], dead: list[int], statuses: list[int], report: int | None, words: str
+    left: list[Left],
+    running: list[int],
+    dead: list[int],
+    statuses: list[int],
+    report: int | None,
+    words: str,
 ) -> None:
     waiting = [
-        {"rank": rank, "pid": 11 + rank, "call": "MPI_Send", "what": "", "runs": rank in running} for rank in range(4)
+        {"rank": rank, "pid": 11 + rank, "call": "MPI_Send", "what": "", "runs": rank in running}
+        for rank in range(4)
     ]
     told = evidence({"waiting": waiting, "rank": 0}, statuses, *dead, left=left)
     if report is not None:
@@ -199,8 +320,13 @@ def test_what_ranks_say_counts_most(
 
 
 def test_who_calls_finalize_at_the_exit_leaves_in_good_order() -> None:
-    """All ranks exit, and wait in MPI_Finalize, which a destructor calls; one of them then aborts."""
-    waiting = [{"rank": rank, "pid": 1, "call": "MPI_Finalize", "what": "", "runs": False} for rank in (0, 1, 3)]
+    """All ranks exit, and wait in MPI_Finalize, which a destructor calls; one of them then
+    aborts.
+    """
+    waiting = [
+        {"rank": rank, "pid": 1, "call": "MPI_Finalize", "what": "", "runs": False}
+        for rank in (0, 1, 3)
+    ]
     waiting.append({"rank": 2, "pid": 1, "call": "MPI_Abort", "what": "", "runs": True})
     left: list[Left] = [(0, "exit", 0), (1, "exit", 0), (2, "abort", 7)]
     ended = judge(evidence({"waiting": waiting, "rank": 0}, [], 1, left=left))
@@ -209,7 +335,8 @@ def test_who_calls_finalize_at_the_exit_leaves_in_good_order() -> None:
 
 def test_a_deadlock_of_many_is_abbreviated() -> None:
     waiting = [
-        {"rank": rank, "pid": 1, "call": "MPI_Recv", "what": f"a message of rank {rank + 1}"} for rank in range(64)
+        {"rank": rank, "pid": 1, "call": "MPI_Recv", "what": f"a message of rank {rank + 1}"}
+        for rank in range(64)
     ]
     ended = judge(evidence({"end": "deadlock", "message": "all wait", "waiting": waiting}, []))
     lines = ended.message.splitlines()
@@ -258,7 +385,9 @@ def test_computation(text: str, meaning: str) -> None:
     assert computation(text) == meaning
 
 
-@pytest.mark.parametrize("text", ["", "some", "2 KB per call", "measured:", "measured:x", "measured:0", "measured:-1"])
+@pytest.mark.parametrize(
+    "text", ["", "some", "2 KB per call", "measured:", "measured:x", "measured:0", "measured:-1"]
+)
 def test_no_computation(text: str) -> None:
     if text == "measured:":
         assert computation(text) == "measured x 1"
@@ -287,13 +416,19 @@ def test_variables_of_the_run_go_before_those_of_the_user() -> None:
     base = {"FI_PROVIDER": "tcp", "PYTHONHASHSEED": "7", "LD_PRELOAD": "mine.so", "HOME": "/h"}
     found = launcher.environment(base, {"ELANITE_LINK": "/l"}, "run", Path("/lib/x-fi.so"))
     assert (found["FI_PROVIDER"], found["PYTHONHASHSEED"], found["HOME"]) == ("elanite", "7", "/h")
-    assert (found["FI_PROVIDER_PATH"], found[launcher.RUN], found["ELANITE_LINK"]) == ("/lib", "run", "/l")
+    assert (found["FI_PROVIDER_PATH"], found[launcher.RUN], found["ELANITE_LINK"]) == (
+        "/lib",
+        "run",
+        "/l",
+    )
     assert "LD_PRELOAD" not in found
     assert launcher.of_ranks(base, Path("/lib/x-fi.so")) == {"LD_PRELOAD": "/lib/x-fi.so:mine.so"}
 
 
 def interrupted(times: int) -> list[bool]:
-    """Whether a run that is interrupted so often has been asked to end, after each time that it went on."""
+    """Whether a run that is interrupted so often has been asked to end, after each time that it
+    went on.
+    """
     found = []
     try:
         with Interrupts() as interrupts:

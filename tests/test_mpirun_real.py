@@ -1,4 +1,6 @@
-"""``elanite mpirun`` with real MPI programs and the real simulator: results, repeatability, ends, files left behind."""
+"""``elanite mpirun`` with real MPI programs and the real simulator: results, repeatability, ends,
+files left behind.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ pytestmark = needs_mpi
 def ends(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The program, with a unique name in the process table."""
     made = tmp_path_factory.mktemp("ends") / f"ends-{os.getpid()}"[:15]
-    subprocess.run([MPICC, "-O2", "-Wall", "-Werror", "-o", str(made), str(FILES / "ends.c")], check=True)
+    subprocess.run(
+        [MPICC, "-O2", "-Wall", "-Werror", "-o", str(made), str(FILES / "ends.c")], check=True
+    )
     return str(made)
 
 
@@ -40,7 +44,11 @@ def processes(program: str) -> dict[int, int]:
         try:
             if entry.name.isdigit() and (entry / "comm").read_text().strip() == Path(program).name:
                 words = (entry / "environ").read_bytes().split(b"\0")
-                found |= {int(word[9:]): int(entry.name) for word in words if word.startswith(b"PMI_RANK=")}
+                found |= {
+                    int(word[9:]): int(entry.name)
+                    for word in words
+                    if word.startswith(b"PMI_RANK=")
+                }
         except OSError:
             continue
     return found
@@ -91,7 +99,8 @@ def test_a_timeline(elanite: Run, tmp_path: Path, ends: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "code"), [("code", 5), ("signal", 1), ("exit", 3), ("deadlock", 3), ("without", 2), ("before", 6)]
+    ("how", "code"),
+    [("code", 5), ("signal", 1), ("exit", 3), ("deadlock", 3), ("without", 2), ("before", 6)],
 )
 def test_ends(elanite: Run, snapshot: SnapshotAssertion, ends: str, how: str, code: int) -> None:
     ended = elanite("mpirun", "--quiet", "-n", "4", ends, how)
@@ -105,11 +114,17 @@ def test_ends(elanite: Run, snapshot: SnapshotAssertion, ends: str, how: str, co
 
 @pytest.mark.parametrize(("how", "code"), [("abort", 7), ("error", 6)])
 def test_an_abort(elanite: Run, ends: str, how: str, code: int) -> None:
-    """The MPI library's own words on an error may be lost: mpiexec ends before it has passed them on."""
+    """The MPI library's own words on an error may be lost: mpiexec ends before it has passed them
+    on.
+    """
     ended = elanite("mpirun", "--quiet", "-n", "4", ends, how)
     assert ended.code == code, ended
-    words = "called MPI_Abort with code 7$" if how == "abort" else "ended the run with an error of MPI"
-    assert re.search(rf"^error: rank 1 \(pid \d+\) on node 1 {words}", ended.err, re.MULTILINE), ended
+    words = (
+        "called MPI_Abort with code 7$" if how == "abort" else "ended the run with an error of MPI"
+    )
+    assert re.search(rf"^error: rank 1 \(pid \d+\) on node 1 {words}", ended.err, re.MULTILINE), (
+        ended
+    )
     assert gone(ends)
 
 
@@ -164,23 +179,31 @@ def test_a_later_session_ends_as_the_first(elanite: Run, mpi_programs: Path) -> 
         if "exited with code" in left.err:
             break
     assert left.code == 5, left
-    assert re.search(r"^error: rank 1 .* exited with code 5 at .* without MPI_Finalize$", left.err, re.MULTILINE), left
+    assert re.search(
+        r"^error: rank 1 .* exited with code 5 at .* without MPI_Finalize$", left.err, re.MULTILINE
+    ), left
 
 
 @pytest.mark.parametrize(
-    ("how", "ranks"), [("join", 2), ("connect", 2), ("file", 4), ("threads", 1), ("threads", 2), ("window", 2)]
+    ("how", "ranks"),
+    [("join", 2), ("connect", 2), ("file", 4), ("threads", 1), ("threads", 2), ("window", 2)],
 )
 def test_mpi_waits_outside_of_the_network(
     elanite: Run, mpi_programs: Path, tmp_path: Path, how: str, ranks: int
 ) -> None:
-    """For a socket, the clock, a file, threads and its own memory: no deadlock; see ``outside.c``."""
+    """For a socket, the clock, a file, threads and its own memory: no deadlock; see
+    ``outside.c``.
+    """
     program = str(mpi_programs / "outside")
     ended = elanite("mpirun", "--quiet", "-n", str(ranks), program, how, cwd=tmp_path)
     assert (ended.code, ended.out) == (0, f"{how}: ended\n"), ended
 
 
 def test_messages_of_a_rank_to_itself_need_nobody_else(elanite: Run, mpi_programs: Path) -> None:
-    """Many at a time end while another rank sleeps for long; see ``itself.c``. That was once a deadlock."""
+    """Many at a time end while another rank sleeps for long; see ``itself.c``.
+
+    That was once a deadlock.
+    """
     runs = [elanite("mpirun", "-n", "2", str(mpi_programs / "itself")) for _ in range(2)]
     assert runs[0].code == 0, runs[0]
     assert runs[0].out.splitlines()[-1] == "16 of 1048576 bytes", runs[0]
@@ -202,25 +225,40 @@ def test_ranks_go_on_without_one(elanite: Run, mpi_programs: Path, how: str, wor
     ended = elanite("mpirun", "--quiet", "--disable-auto-cleanup", "-n", "4", program, how)
     assert ended.code == 7, ended
     assert ended.out == "3 ranks went on\n", ended
-    assert re.search(rf"^error: rank 3 \(pid \d+\) on node 3 {words}", ended.err, re.MULTILINE), ended
+    assert re.search(rf"^error: rank 3 \(pid \d+\) on node 3 {words}", ended.err, re.MULTILINE), (
+        ended
+    )
     assert ended.err.endswith("the other ranks went on to their ends\n"), ended
     ended = elanite("mpirun", "--quiet", "-n", "4", program, how)
     assert (ended.code, ended.out) == (7, ""), ended
 
 
 def test_ranks_that_go_on_without_one_end_as_ever(elanite: Run, mpi_programs: Path) -> None:
-    """By a deadlock, if they need it; all together by MPI_Abort on all, and by a signal, as with mpiexec."""
-    program, words = str(mpi_programs / "leaver"), ("mpirun", "--quiet", "--disable-auto-cleanup", "-n", "4")
+    """By a deadlock, if they need it; all together by MPI_Abort on all, and by a signal, as with
+    mpiexec.
+    """
+    program, words = (
+        str(mpi_programs / "leaver"),
+        ("mpirun", "--quiet", "--disable-auto-cleanup", "-n", "4"),
+    )
     stuck = elanite(*words, program, "needed")
     assert stuck.code == 3, stuck
-    assert re.search(r"^  0 +MPI_Recv +receives a message of rank 3, tag 5$", stuck.err, re.MULTILINE), stuck
-    assert re.search(r"^rank 3 .* exited with code 7 at .* without MPI_Finalize$", stuck.err, re.MULTILINE), stuck
+    assert re.search(
+        r"^  0 +MPI_Recv +receives a message of rank 3, tag 5$", stuck.err, re.MULTILINE
+    ), stuck
+    assert re.search(
+        r"^rank 3 .* exited with code 7 at .* without MPI_Finalize$", stuck.err, re.MULTILINE
+    ), stuck
     every = elanite(*words, program, "world")
     assert (every.code, every.out) == (7, ""), every
-    assert re.search(r"^error: rank 3 .* called MPI_Abort with code 7$", every.err, re.MULTILINE), every
+    assert re.search(r"^error: rank 3 .* called MPI_Abort with code 7$", every.err, re.MULTILINE), (
+        every
+    )
     killed = elanite(*words, program, "signal")
     assert (killed.code, killed.out) == (1, ""), killed
-    assert re.search(r"^error: rank 3 .* was killed by signal 11 \(SIGSEGV\)", killed.err, re.MULTILINE), killed
+    assert re.search(
+        r"^error: rank 3 .* was killed by signal 11 \(SIGSEGV\)", killed.err, re.MULTILINE
+    ), killed
 
 
 FAULTS = (
@@ -230,10 +268,17 @@ FAULTS = (
 """Recovery times that make runs short."""
 
 
-def test_bytes_arrive_whole_over_bad_cables(elanite: Run, tmp_path: Path, mpi_programs: Path) -> None:
-    """Bit errors, and a cable that is down for a while, cost only time; the command repeats its run."""
+def test_bytes_arrive_whole_over_bad_cables(
+    elanite: Run, tmp_path: Path, mpi_programs: Path
+) -> None:
+    """Bit errors, and a cable that is down for a while, cost only time; the command repeats its
+    run.
+    """
     words = ("-n", "8", str(mpi_programs / "faulty"), "50")
-    faults = ("links = 'all', bit_error_rate = 1e-5", "link = 'node 3', at = '300 us', for = '100 us'")
+    faults = (
+        "links = 'all', bit_error_rate = 1e-5",
+        "link = 'node 3', at = '300 us', for = '100 us'",
+    )
     asked = [word for fault in faults for word in ("--fault", fault)]
     well = elanite("mpirun", *FAULTS, *words)
     first, second = (elanite("mpirun", *FAULTS, *asked, *words) for _ in range(2))
@@ -242,7 +287,9 @@ def test_bytes_arrive_whole_over_bad_cables(elanite: Run, tmp_path: Path, mpi_pr
     times = [float(one.out.split()[-1]) for one in (well, first)]
     assert times[0] + 100e-6 < times[1], times
     assert "failed          all cables: bit error rate 1e-05" in first.err
-    assert "failed          cable from node 3 to switch 1.0: down from 300 µs to 400 µs\n" in first.err
+    assert (
+        "failed          cable from node 3 to switch 1.0: down from 300 µs to 400 µs\n" in first.err
+    )
     assert re.search(r"sent again +[1-9][\d,]* packets", first.err), first
     assert "failed" not in well.err
     assert len(list((tmp_path / "out" / "mpirun").iterdir())) == 2
@@ -254,19 +301,33 @@ def test_a_host_that_stops_is_a_failed_rank(elanite: Run, mpi_programs: Path) ->
     assert (ended.code, ended.out) == (1, ""), ended
     assert ended.err == "error: the host of node 3 stopped at 1 ms, and rank 3 with it\n", ended
     # The first three ranks need the last one only for the first second of a split.
-    words = ("-q", "--disable-auto-cleanup", *fault, "-n", "4", str(mpi_programs / "leaver"), "stays")
+    words = (
+        "-q",
+        "--disable-auto-cleanup",
+        *fault,
+        "-n",
+        "4",
+        str(mpi_programs / "leaver"),
+        "stays",
+    )
     ended = elanite("mpirun", *words)
     assert (ended.code, ended.out) == (1, "3 ranks went on\n"), ended
-    assert re.search(r"rank 3 \(pid \d+\) on node 3 failed when its host stopped at 1,000 µs", ended.err), ended
+    assert re.search(
+        r"rank 3 \(pid \d+\) on node 3 failed when its host stopped at 1,000 µs", ended.err
+    ), ended
 
 
 def test_a_message_that_is_lost_is_an_error_of_mpi(elanite: Run, mpi_programs: Path) -> None:
     """MPICH ends the program then; the report names the lost message, and the reason."""
     fault = ("--fault", "link = 'node 3', at = '1 ms'")
-    ended = elanite("mpirun", "-q", *FAULTS, *fault, "-n", "4", str(mpi_programs / "faulty"), "10000")
+    ended = elanite(
+        "mpirun", "-q", *FAULTS, *fault, "-n", "4", str(mpi_programs / "faulty"), "10000"
+    )
     assert ended.code not in (0, 9), ended
     assert ended.out == "", ended
-    assert re.search(r"^error: rank [23] .* ended the run with an error of MPI", ended.err, re.MULTILINE), ended
+    assert re.search(
+        r"^error: rank [23] .* ended the run with an error of MPI", ended.err, re.MULTILINE
+    ), ended
     # The cable may have lost the acknowledgement for the last message that went through.
     outcome = "the message (has not been|may have been) delivered"
     lost = rf"the first message that was lost: rank [23] .*node 3 .* has failed: .*; {outcome}"
@@ -290,7 +351,9 @@ def test_too_many_ranks(elanite: Run, ends: str) -> None:
 def test_a_static_program_is_refused(elanite: Run, tmp_path: Path) -> None:
     (tmp_path / "static.c").write_text("int main(void) { return 0; }\n", encoding="utf-8")
     made = subprocess.run(
-        ["gcc", "-static", "-nostartfiles", "-Wl,-e,main", "-o", "static", "static.c"], cwd=tmp_path, check=False
+        ["gcc", "-static", "-nostartfiles", "-Wl,-e,main", "-o", "static", "static.c"],
+        cwd=tmp_path,
+        check=False,
     )
     if made.returncode:
         pytest.skip("no static libraries")
@@ -304,7 +367,9 @@ def test_nothing_is_left(tmp_path: Path, ends: str, whom: str) -> None:
     """Any process, killed in the middle of a run."""
     words = command("mpirun", "-n", "4", ends, "never")
     segments = ""
-    with subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        words, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert until(lambda: len(processes(ends)) == 4)
             time.sleep(0.5)
@@ -313,7 +378,9 @@ def test_nothing_is_left(tmp_path: Path, ends: str, whom: str) -> None:
             if whom == "rank":
                 os.kill(processes(ends)[2], signal.SIGKILL)
             elif whom == "mpiexec":
-                children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+                children = (
+                    Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+                )
                 os.kill(int(children[0]), signal.SIGKILL)
             else:
                 process.send_signal(signal.SIGINT if whom == "interrupt" else signal.SIGKILL)

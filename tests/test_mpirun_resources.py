@@ -23,9 +23,18 @@ def test_a_host_of_unknown_limits_is_enough() -> None:
 @pytest.mark.parametrize(
     ("host", "words"),
     [
-        (Host(7_680_819_199, None, None, None), "memory: 7,681 MB needed, 7,680 MB left; start fewer ranks"),
-        (Host(None, 1_086_914_559, None, None), "room in /dev/shm: 1,087 MB needed, 1,086 MB left; enlarge it: mount"),
-        (Host(None, None, 2_111, None), "open files of a process: 2,112 needed, 2,111 left; raise the hard limit"),
+        (
+            Host(7_680_819_199, None, None, None),
+            "memory: 7,681 MB needed, 7,680 MB left; start fewer ranks",
+        ),
+        (
+            Host(None, 1_086_914_559, None, None),
+            "room in /dev/shm: 1,087 MB needed, 1,086 MB left; enlarge it: mount",
+        ),
+        (
+            Host(None, None, 2_111, None),
+            "open files of a process: 2,112 needed, 2,111 left; raise the hard limit",
+        ),
         (Host(None, None, None, 1_024), "processes: 1,025 needed, 1,024 left; raise the limit"),
     ],
 )
@@ -59,7 +68,9 @@ def test_a_run_with_few_open_files_does_not_start(mpi_programs: Path, tmp_path: 
 
 @needs_mpi
 @pytest.mark.skipif(os.geteuid() != 0, reason="a file system of its own needs the superuser")
-def test_a_run_in_a_container_with_little_shared_memory_does_not_start(mpi_programs: Path, tmp_path: Path) -> None:
+def test_a_run_in_a_container_with_little_shared_memory_does_not_start(
+    mpi_programs: Path, tmp_path: Path
+) -> None:
     """Docker gives 64 MB: 60 ranks find room, and more do not."""
     inside = 'mount -t tmpfs -o size=64M tmpfs /dev/shm && exec "$@"'
     words = ["unshare", "--mount", "sh", "-c", inside, "sh"]
@@ -72,7 +83,9 @@ def test_a_run_in_a_container_with_little_shared_memory_does_not_start(mpi_progr
     assert "room in /dev/shm: 68 MB needed, 67 MB left" in ended.err
 
 
-def test_limits_of_groups_around_this_one_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_of_groups_around_this_one_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
     for folder, limit, now in ((inner, "max", 5), (inner.parent, "100", 30)):
@@ -86,7 +99,9 @@ def test_limits_of_groups_around_this_one_count(tmp_path: Path, monkeypatch: pyt
     assert host.group_left("memory.max", "memory.current") is None
 
 
-def test_files_in_memory_are_no_used_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_in_memory_are_no_used_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The kernel counts them in a group, and drops them where a process needs memory."""
     (tmp_path / "job").mkdir()
     own = tmp_path / "own"
@@ -103,13 +118,17 @@ def test_files_in_memory_are_no_used_memory(tmp_path: Path, monkeypatch: pytest.
     assert room.left == 1000 - (900 - 500 - 100)
 
 
-def test_limits_of_groups_of_the_first_version_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_of_groups_of_the_first_version_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job = tmp_path / "memory" / "slurm" / "job"
     job.mkdir(parents=True)
     for folder, limit in ((job, 9223372036854771712), (job.parent, 5_000_000_000)):
         (folder / "memory.limit_in_bytes").write_text(f"{limit}\n")
         (folder / "memory.usage_in_bytes").write_text("2000000000\n")
-        (folder / "memory.stat").write_text("inactive_file 1\ntotal_inactive_file 7\ntotal_active_file 0\n")
+        (folder / "memory.stat").write_text(
+            "inactive_file 1\ntotal_inactive_file 7\ntotal_active_file 0\n"
+        )
     own = tmp_path / "own"
     own.write_text("12:pids:/slurm/job\n4:cpu,memory:/slurm/job\n")
     monkeypatch.setattr(host, "_GROUPS", tmp_path)
@@ -120,7 +139,9 @@ def test_limits_of_groups_of_the_first_version_count(tmp_path: Path, monkeypatch
     assert (room.left, room.limit) == (3_000_000_007, "the memory limit of the control group")
 
 
-@pytest.mark.parametrize(("quota", "processors"), [("max 100000", 16), ("250000 100000", 2), ("50000 100000", 1)])
+@pytest.mark.parametrize(
+    ("quota", "processors"), [("max 100000", 16), ("250000 100000", 2), ("50000 100000", 1)]
+)
 def test_a_quota_of_processor_time_counts(
     quota: str, processors: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,6 @@
-"""Sampled computation: the first run measures a table, from which later runs take computation times."""
+"""Sampled computation: the first run measures a table, from which later runs take computation
+times.
+"""
 
 from __future__ import annotations
 
@@ -26,20 +28,29 @@ def _computed(table: Path) -> dict[str, list[int]]:
 
 
 @needs_mpi
-def test_two_runs_with_one_table_are_equal(elanite: Callable[..., Ended], mpi_programs: Path, tmp_path: Path) -> None:
+def test_two_runs_with_one_table_are_equal(
+    elanite: Callable[..., Ended], mpi_programs: Path, tmp_path: Path
+) -> None:
     table, program = tmp_path / "regions.toml", str(mpi_programs / "regions")
     run = ["mpirun", "-n", "4", "--compute", "sampled:regions.toml"]
     first = elanite(*run, program)
     assert "were measured for regions.toml, which is new" in _figure(first, "repeatable")
-    # The poll count depends on the available time; all other regions in the rounds have 40 executions.
+    # The poll count depends on the available time; all other regions in the rounds have 40
+    # executions.
     found = _computed(table)
     names = [name for name, counts in found.items() if counts == [40] * 4]
     assert sum("clock regions" in name for name in names) >= 2
-    assert any(name.startswith("clock regions") and "> MPI_Ibarrier regions" in name for name in names), found
+    assert any(
+        name.startswith("clock regions") and "> MPI_Ibarrier regions" in name for name in names
+    ), found
     assert [name for name in found if name.startswith("part ")] == ["part 5"]
     # Rank 3 has four times rank 0's work.
     content = tomllib.loads(table.read_text())
-    work = next(each for each in content["region"] if re.fullmatch(r"MPI_Test \S+ > MPI_Allreduce \S+", each["name"]))
+    work = next(
+        each
+        for each in content["region"]
+        if re.fullmatch(r"MPI_Test \S+ > MPI_Allreduce \S+", each["name"])
+    )
     least, most = (min(work["times"][rank]["first"]) for rank in (0, 3))
     assert 2 < most / least < 8
 
@@ -50,7 +61,10 @@ def test_two_runs_with_one_table_are_equal(elanite: Callable[..., Ended], mpi_pr
     assert again.out == third.out
     assert table.read_text() == written
     # A run with the table takes as long as the run that measured it, except for polls.
-    times = [float(_figure(ended, "simulated time").split()[0].replace(",", "")) for ended in (first, again)]
+    times = [
+        float(_figure(ended, "simulated time").split()[0].replace(",", ""))
+        for ended in (first, again)
+    ]
     assert abs(times[1] / times[0] - 1) < 0.3
 
     # Another network has other polls, which may be more than the table has.
@@ -111,12 +125,16 @@ def test_a_machine_with_a_processor_scales_the_table(
 
 
 @needs_mpi
-def test_this_computer_as_a_machine(elanite: Callable[..., Ended], mpi_programs: Path, tmp_path: Path) -> None:
+def test_this_computer_as_a_machine(
+    elanite: Callable[..., Ended], mpi_programs: Path, tmp_path: Path
+) -> None:
     measured = elanite("calibrate-host", "--out", "host.toml", "--format", "json")
     assert measured.code == 0, measured
     found = json.loads(measured.out)
     section = tomllib.loads((tmp_path / "host.toml").read_text())["processor"]
-    assert {key: each["value"] for key, each in section.items()} == {k: v for k, v in found.items() if k != "cores"}
+    assert {key: each["value"] for key, each in section.items()} == {
+        k: v for k, v in found.items() if k != "cores"
+    }
     machine = elanite("new", "machine", "here")
     assert machine.code == 0, machine
     file = tmp_path / "here.toml"

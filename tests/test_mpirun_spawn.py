@@ -25,7 +25,9 @@ def figures(ended: Ended) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("options", [[], ["--collectives", "mpi", "--ranks-per-node", "2"], ["--network", "ideal"]])
+@pytest.mark.parametrize(
+    "options", [[], ["--collectives", "mpi", "--ranks-per-node", "2"], ["--network", "ideal"]]
+)
 def test_children_take_part(tmp_path: Path, mpi_programs: Path, options: list[str]) -> None:
     words = ["-n", "2", "--universe", "5", *options, mpi_programs / "spawn"]
     first, second = (run(tmp_path, *words) for _ in range(2))
@@ -51,7 +53,9 @@ def test_room_has_places_on_the_machine(tmp_path: Path, mpi_programs: Path) -> N
 
 
 def test_room_holds_the_ranks_of_the_start() -> None:
-    with pytest.raises(UsageError, match="--universe 2: the run begins with 3 ranks; name at least as many"):
+    with pytest.raises(
+        UsageError, match="--universe 2: the run begins with 3 ranks; name at least as many"
+    ):
         Options(3, universe=2)
     with pytest.raises(UsageError, match=r"--record: .*leave out --universe"):
         Options(3, universe=4, record=True)

@@ -35,13 +35,20 @@ CALLS = {
 @needs_mpi
 @pytest.mark.parametrize(
     ("kind", "call"),
-    [("c", "MPI_Test(all|any|some)"), *(pytest.param(*each, marks=pytest.mark.slow) for each in CALLS.items())],
+    [
+        ("c", "MPI_Test(all|any|some)"),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in CALLS.items()),
+    ],
 )
-def test_a_rank_that_polls_in_vain_is_a_deadlock(elanite: Run, mpi_programs: Path, kind: str, call: str) -> None:
+def test_a_rank_that_polls_in_vain_is_a_deadlock(
+    elanite: Run, mpi_programs: Path, kind: str, call: str
+) -> None:
     ended = elanite("mpirun", "-q", "-n", "3", str(mpi_programs / "livelock"), kind)
     assert ended.code == Exit.DEADLOCK, ended
     assert "ranks look again and again for what cannot come any more" in ended.err
-    assert re.search(rf"^  0 +(no call of MPI, after )?{call} .*\(livelock\.c:\d+\)$", ended.err, re.MULTILINE), ended
+    assert re.search(
+        rf"^  0 +(no call of MPI, after )?{call} .*\(livelock\.c:\d+\)$", ended.err, re.MULTILINE
+    ), ended
     waits = r"^  1, 2 +MPI_Recv +receives a message of rank 0, tag 0 \(livelock\.c:\d+\)$"
     assert kind == "e" or re.search(waits, ended.err, re.MULTILINE), ended
 
@@ -64,7 +71,9 @@ def test_a_run_that_is_interrupted_shows_its_ranks(mpi_programs: Path, tmp_path:
         started.send_signal(signal.SIGINT)
         said = started.communicate(timeout=PATIENCE)[1]
     assert started.returncode == 130, said
-    assert re.search(r"^interrupted at .* of simulated time\n  ranks +call\n  0 +MPI_Test", said, re.MULTILINE), said
+    assert re.search(
+        r"^interrupted at .* of simulated time\n  ranks +call\n  0 +MPI_Test", said, re.MULTILINE
+    ), said
 
 
 class Core:
@@ -98,8 +107,13 @@ def test_a_rank_that_makes_no_call_is_named_once(capsys: pytest.CaptureFixture[s
         watched(Core(silent.pid), os.getpid())
         silent.kill()
     said = capsys.readouterr().err
-    named = rf"  rank 0 \(pid {silent.pid}\) has become another program, .*python.*, and is stopped \(T\)"
-    assert re.search(rf"no call for .* the run goes on:\n{named}; last call MPI_Barrier\n", said), said
+    named = (
+        rf"  rank 0 \(pid {silent.pid}\) has become another program, .*python.*, and is stopped"
+        r" \(T\)"
+    )
+    assert re.search(rf"no call for .* the run goes on:\n{named}; last call MPI_Barrier\n", said), (
+        said
+    )
     assert said.count("rank 0 (pid") == 1
 
 
@@ -118,7 +132,9 @@ def test_ranks_that_only_let_time_pass_are_named_once(capsys: pytest.CaptureFixt
     watched(core, os.getpid())
     said = capsys.readouterr().err
     assert said.count("no rank has called MPI, and simulated time goes on:") == 1
-    assert re.search(rf"^  rank 0 \(pid {os.getpid()}\) .*; last call MPI_Barrier$", said, re.MULTILINE), said
+    assert re.search(
+        rf"^  rank 0 \(pid {os.getpid()}\) .*; last call MPI_Barrier$", said, re.MULTILINE
+    ), said
 
 
 @pytest.mark.usefixtures("hasty")
@@ -131,7 +147,9 @@ def test_an_mpiexec_that_is_stopped_is_named(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.usefixtures("hasty")
-def test_a_program_that_reads_the_clock_is_warned_of_time_that_stands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_program_that_reads_the_clock_is_warned_of_time_that_stands(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     core = Core(os.getpid())
     sight = core.sight
 

@@ -39,21 +39,49 @@ MESSAGES: Rows = [
 ]
 
 
-def a_run(calls: Rows = CALLS, messages: Rows = MESSAGES, links: int = 2, faults: Rows | None = None) -> Run:
-    series: Rows = [(0.0, 2.0, "bus", 0, 0.5), (2.0, 4.0, "bus", 0, 1.0), (6.0, 8.0, "bus", 0, 0.25)]
+def a_run(
+    calls: Rows = CALLS, messages: Rows = MESSAGES, links: int = 2, faults: Rows | None = None
+) -> Run:
+    series: Rows = [
+        (0.0, 2.0, "bus", 0, 0.5),
+        (2.0, 4.0, "bus", 0, 1.0),
+        (6.0, 8.0, "bus", 0, 0.25),
+    ]
     series += [(2.0, 4.0, "thread", 1, 0.125)]
     series += [(2.0, 4.0, "link", link, 0.001 * (1 + link)) for link in range(links)]
-    wires: Rows = [(link, f"node {link}", "switch 1.0", 0, True, 3, 300, 1000 * (1 + link), 0) for link in range(links)]
+    wires: Rows = [
+        (link, f"node {link}", "switch 1.0", 0, True, 3, 300, 1000 * (1 + link), 0)
+        for link in range(links)
+    ]
     given = {
         "calls": columns(calls, "rank", "call", "begin_us", "end_us"),
         "messages": columns(
-            messages, "source", "destination", "bytes", "tag", "kind", "posted_us", "sent_us", "arrived_us"
+            messages,
+            "source",
+            "destination",
+            "bytes",
+            "tag",
+            "kind",
+            "posted_us",
+            "sent_us",
+            "arrived_us",
         ),
         "series": columns(series, "time_us", "end_us", "thing", "id", "busy"),
-        "links": columns(wires, "link", "from", "to", "level", "up", "packets", "flits", "busy_ps", "waiting_ps"),
+        "links": columns(
+            wires, "link", "from", "to", "level", "up", "packets", "flits", "busy_ps", "waiting_ps"
+        ),
         "summary": columns(
             [(12.0, 4, 64, 6, 0, 90, "0x1", True, 0, 0, 0)],
-            *("time_us", "messages", "bytes", "packets", "packets_resent", "events", "digest", "repeatable"),
+            *(
+                "time_us",
+                "messages",
+                "bytes",
+                "packets",
+                "packets_resent",
+                "events",
+                "digest",
+                "repeatable",
+            ),
             *("collectives_hardware", "collectives_elan", "collectives_mpi"),
         ),
     }
@@ -61,7 +89,9 @@ def a_run(calls: Rows = CALLS, messages: Rows = MESSAGES, links: int = 2, faults
     ended = RunEnd("finished", "", 0, 12.0)
     tables = {name: frame(one) for name, one in given.items()}
     tables["faults"] = pl.DataFrame(faults or [], schema=empty("faults").schema, orient="row")
-    return Run(("x",), Options(2), cluster, (0, 5), Mpi("mpiexec", "MPICH", "5"), ended, 0.1, tables)
+    return Run(
+        ("x",), Options(2), cluster, (0, 5), Mpi("mpiexec", "MPICH", "5"), ended, 0.1, tables
+    )
 
 
 class Trace:
@@ -85,7 +115,8 @@ class Trace:
             if packet.HasField("track_event"):
                 event = packet.track_event
                 kept = {
-                    notes[one.name_iid]: getattr(one, str(one.WhichOneof("value"))) for one in event.debug_annotations
+                    notes[one.name_iid]: getattr(one, str(one.WhichOneof("value")))
+                    for one in event.debug_annotations
                 }
                 self.events.append((packet.timestamp, event, names.get(event.name_iid, ""), kept))
 
@@ -97,12 +128,16 @@ class Trace:
 def written(run: Run, folder: Path) -> tuple[Trace, int]:
     path = folder / "run.perfetto"
     hidden = timeline.write(run, path)
-    assert [entry.name for entry in folder.iterdir()] == ["run.perfetto"], "nothing half-written stays"
+    assert [entry.name for entry in folder.iterdir()] == ["run.perfetto"], (
+        "nothing half-written stays"
+    )
     return Trace(path), hidden
 
 
 def check(trace: Trace) -> None:
-    """Sorted; each event on a track that is described; slices balanced; a flow from its start to its end."""
+    """Sorted; each event on a track that is described; slices balanced; a flow from its start to
+    its end.
+    """
     times = [time for time, *_ in trace.events]
     assert times == sorted(times)
     depth: dict[int, int] = defaultdict(int)
@@ -129,7 +164,9 @@ def test_groups_and_tracks(tmp_path: Path) -> None:
     trace, hidden = written(a_run(), tmp_path)
     check(trace)
     assert hidden == 0
-    groups = [track.process.process_name for track in trace.tracks.values() if track.HasField("process")]
+    groups = [
+        track.process.process_name for track in trace.tracks.values() if track.HasField("process")
+    ]
     assert groups == ["ranks of es40-qsnet", "adapters of es40-qsnet", "links of es40-qsnet"]
     assert [track.name for track in trace.tracks.values() if track.name] == [
         "rank 0 on node 0",
@@ -144,7 +181,9 @@ def test_groups_and_tracks(tmp_path: Path) -> None:
 def test_calls_and_messages(tmp_path: Path) -> None:
     trace, _ = written(a_run(), tmp_path)
     kinds = {1: "begin", 2: "end", 3: "instant"}
-    seen = [(time, kinds[event.type], name) for time, event, name, _ in trace.of("rank 1 on node 5")]
+    seen = [
+        (time, kinds[event.type], name) for time, event, name, _ in trace.of("rank 1 on node 5")
+    ]
     assert seen == [
         (500, "begin", "MPI_Recv"),
         (6000, "instant", "from rank 0"),
@@ -158,7 +197,13 @@ def test_calls_and_messages(tmp_path: Path) -> None:
     ]
     (_, event, _, notes) = trace.of("rank 1 on node 5")[1]
     assert list(event.terminating_flow_ids) == [1]
-    assert notes == {"bytes": 1024, "tag": 7, "kind": "tagged", "µs": 6.0004, "under way, µs": pytest.approx(4.5004)}
+    assert notes == {
+        "bytes": 1024,
+        "tag": 7,
+        "kind": "tagged",
+        "µs": 6.0004,
+        "under way, µs": pytest.approx(4.5004),
+    }
     (_, event, _, notes) = trace.of("rank 1 on node 5")[4]
     assert list(event.flow_ids) == [2]
     assert notes["tag"] == 2**63 + 5
@@ -170,7 +215,9 @@ def test_counters_fall_to_zero_where_nothing_is_said(tmp_path: Path) -> None:
     trace, _ = written(a_run(), tmp_path)
     bus = [(time, event.double_counter_value) for time, event, *_ in trace.of("node 0: I/O bus")]
     assert bus == [(0, 50.0), (2000, 100.0), (4000, 0.0), (6000, 25.0), (8000, 0.0)]
-    link = [(time, event.double_counter_value) for time, event, *_ in trace.of("node 1 to switch 1.0")]
+    link = [
+        (time, event.double_counter_value) for time, event, *_ in trace.of("node 1 to switch 1.0")
+    ]
     assert link == [(0, 0.0), (2000, 0.2), (4000, 0.0)]
 
 
@@ -190,7 +237,9 @@ def test_calls_of_several_threads_have_tracks_of_their_own(tmp_path: Path) -> No
 
 
 def test_what_failed_has_a_track_of_its_own(tmp_path: Path) -> None:
-    """A part that fails twice, one that is not repaired, and cables with bit errors, which are not down."""
+    """A part that fails twice, one that is not repaired, and cables with bit errors, which are not
+    down.
+    """
     name, us = "cable from node 0 to switch 1.0", 1_000_000
     faults: Rows = [
         (0, "link", name, "node 0", "switch 1.0", None, 2 * us, 4 * us, 3 * us),
@@ -200,11 +249,22 @@ def test_what_failed_has_a_track_of_its_own(tmp_path: Path) -> None:
     ]
     trace, _ = written(a_run(faults=faults), tmp_path)
     check(trace)
-    groups = [track.process.process_name for track in trace.tracks.values() if track.HasField("process")]
+    groups = [
+        track.process.process_name for track in trace.tracks.values() if track.HasField("process")
+    ]
     assert groups[-1] == "faults of es40-qsnet"
     cable = [(time, text) for time, _, text, _ in trace.of(name)]
-    assert cable == [(2000, "down"), (3000, "known to the sources"), (4000, ""), (6000, "down"), (7000, "")]
-    assert [(time, text) for time, _, text, _ in trace.of("host of node 5")] == [(9000, "down"), (12_000, "")]
+    assert cable == [
+        (2000, "down"),
+        (3000, "known to the sources"),
+        (4000, ""),
+        (6000, "down"),
+        (7000, ""),
+    ]
+    assert [(time, text) for time, _, text, _ in trace.of("host of node 5")] == [
+        (9000, "down"),
+        (12_000, ""),
+    ]
     assert not any(track.name == "all cables" for track in trace.tracks.values())
 
 

@@ -64,7 +64,10 @@ WAITS = {
     "an alarm in read": 2000,
     "an alarm in waitpid": 2000,
 }
-"""Each one's simulated time, in us. Threads nap for 0.4 s, so that others wait for them before they wake."""
+"""Each one's simulated time, in us.
+
+Threads nap for 0.4 s, so that others wait for them before they wake.
+"""
 
 STEPS = {"setitimer, reading clocks": 41.0}
 """Loops that read the clock advance in steps up to 20 us."""
@@ -87,8 +90,12 @@ def test_every_timer_takes_the_time_that_is_asked(
 
 
 @needs_mpi
-def test_time_that_passes_at_readings_of_a_clock_is_told_apart(elanite: Run, mpi_programs: Path) -> None:
-    """A program that measures its computation looks like a loop that waits; the summary gives its duration."""
+def test_time_that_passes_at_readings_of_a_clock_is_told_apart(
+    elanite: Run, mpi_programs: Path
+) -> None:
+    """A program that measures its computation looks like a loop that waits; the summary gives its
+    duration.
+    """
     ended = elanite("mpirun", "-n", "2", "--format", "json", str(mpi_programs / "readings"))
     assert ended.code == 0, ended
     waited = dict(line.split() for line in ended.out.splitlines())

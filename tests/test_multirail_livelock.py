@@ -1,4 +1,6 @@
-"""The multirail paper's livelock on real packets: figure and claim, as shipped and with deliberate mistakes."""
+"""The multirail paper's livelock on real packets: figure and claim, as shipped and with deliberate
+mistakes.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,12 @@ def test_the_claim_holds(rows: pl.DataFrame) -> None:
 
 @pytest.mark.parametrize(
     ("avoidance", "metric", "value"),
-    [("false", "messages", 1), ("true", "messages", 0), ("true", "messages", 20), ("true", "accepted", 0)],
+    [
+        ("false", "messages", 1),
+        ("true", "messages", 0),
+        ("true", "messages", 20),
+        ("true", "accepted", 0),
+    ],
     ids=["something ends without", "a node gets nothing", "a node gets half", "a node waits"],
 )
 def test_each_half_can_fail(rows: pl.DataFrame, avoidance: str, metric: str, value: float) -> None:
@@ -56,4 +63,6 @@ def test_the_figure_shows_both(rows: pl.DataFrame) -> None:
     (figure,) = figures_of("multirail/livelock", rows)
     bars = {(row["job"], row["curve"]): row["mean"] for row in data(figure, "mean")}
     assert {node for node, _ in bars} == {"node 0", "node 1", "node 2"}
-    assert all((value > 0) == procedure.startswith("with ") for (_, procedure), value in bars.items())
+    assert all(
+        (value > 0) == procedure.startswith("with ") for (_, procedure), value in bars.items()
+    )

@@ -1,4 +1,6 @@
-"""Mutants behind switches: the planted changes, equal results without a switch, and the survivor ledger."""
+"""Mutants behind switches: the planted changes, equal results without a switch, and the survivor
+ledger.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,10 @@ CHANGES = {
     "kind: one < two and two -> one < two or two",
     "kind: one < two -> one <= two",
     "kind: one < two -> one >= two",
-    "kind: max('equal', 'even') if one == two else 'more' -> 'more' if one == two else max('equal', 'even')",
+    (
+        "kind: max('equal', 'even') if one == two else 'more' -> 'more' if one == two else"
+        " max('equal', 'even')"
+    ),
     "kind: max('equal', 'even') -> min('equal', 'even')",
     "kind: one == two -> one != two",
     "evens: not values -> values",
@@ -53,7 +58,13 @@ def test_each_mutant_changes_one_expression() -> None:
     on = switch()
 
     def results() -> tuple[object, ...]:
-        return here["kind"](1, 2), here["kind"](2, 2), here["kind"](3, 2), here["kind"](0, 0), here["evens"]([2, 3, 6])
+        return (
+            here["kind"](1, 2),
+            here["kind"](2, 2),
+            here["kind"](3, 2),
+            here["kind"](0, 0),
+            here["evens"]([2, 3, 6]),
+        )
 
     assert results() == ("less", "even", "more", "even", [4, 12])
     unlike = set()
@@ -81,8 +92,13 @@ def test_all_judging_modules_can_have_mutants(module: str) -> None:
 def test_the_ledger_names_mutants_that_there_are() -> None:
     names = set()
     for module in MODULES:
-        names |= {one.name for one in planted(source_of(PACKAGE, module).read_text(encoding="utf-8"), module)[1]}
-    listed = [name for entry in tomllib.loads(LEDGER.read_text())["accepted"] for name in entry["mutants"]]
+        names |= {
+            one.name
+            for one in planted(source_of(PACKAGE, module).read_text(encoding="utf-8"), module)[1]
+        }
+    listed = [
+        name for entry in tomllib.loads(LEDGER.read_text())["accepted"] for name in entry["mutants"]
+    ]
     assert len(set(listed)) == len(listed)
     assert set(listed) <= names
     assert all(reason.strip() for reason in accepted().values())

@@ -1,7 +1,8 @@
 """Names of types: a noun for each, and no name for two public types, in Rust and in Python.
 
 `Config`, `Error` and `Kind` are read with their crates' modules (`fabric::Config`, `elan::Config`).
-The words below are participles, adverbs and pronouns, which say how something is and not what it is.
+The words below are participles, adverbs and pronouns, which say how something is and not what it
+is.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ NO_NOUNS = frozenset(
     )
 )
 COMMANDS = {"Replay", "Run", "Sweep"}
-"""Python names of a command, which has its verb's name, and of the result that the library returns."""
+"""Python names of a command, which has its verb's name, and of the result that the library
+returns.
+"""
 NO_CLASSES = NO_NOUNS | frozenset(
     re.findall(
         r"\w+",
@@ -47,7 +50,10 @@ NO_FUNCTIONS = frozenset(
     )
 )
 """Adverbs, participles and other riddles as names of functions."""
-TYPE = r"^ *(pub(?:\([^)]*\))? )?(?:unsafe )?(?:struct|enum|trait|union|(?<! )type|(?<=pub )type) (\w+)"
+TYPE = (
+    r"^ *(pub(?:\([^)]*\))? )?(?:unsafe )?(?:struct|enum|trait|union|(?<! )type|(?<=pub )type)"
+    r" (\w+)"
+)
 
 
 def types(crates: Path) -> dict[str, dict[Path, bool]]:
@@ -62,7 +68,9 @@ def types(crates: Path) -> dict[str, dict[Path, bool]]:
 
 def shared(crates: Path) -> dict[str, list[Path]]:
     """Names of several public types, but those that are read with their modules."""
-    homes = {name: sorted(path for path in paths if paths[path]) for name, paths in types(crates).items()}
+    homes = {
+        name: sorted(path for path in paths if paths[path]) for name, paths in types(crates).items()
+    }
     return {name: paths for name, paths in homes.items() if len(paths) > 1 and name not in SHARED}
 
 
@@ -79,7 +87,9 @@ def test_shared_names_are_found(tmp_path: Path) -> None:
     for path in (a, b):
         path.parent.mkdir(parents=True)
     a.write_text("pub struct Part;\npub enum Kind {}\npub(crate) struct Told;\n")
-    b.write_text("struct Part;\npub enum Kind {}\nimpl Iterator for Part {\n    type Item = Part;\n}\n")
+    b.write_text(
+        "struct Part;\npub enum Kind {}\nimpl Iterator for Part {\n    type Item = Part;\n}\n"
+    )
     assert not shared(tmp_path)
     assert types(tmp_path).keys() == {"Part", "Kind", "Told"}
     b.write_text("/// One.\npub type Part = u32;\n")
@@ -99,7 +109,9 @@ def definitions(package: Path, kind: type[ast.ClassDef | ast.FunctionDef]) -> di
 def shared_classes(package: Path) -> dict[str, list[Path]]:
     """Names of several public classes."""
     names = definitions(package, ast.ClassDef)
-    return {name: paths for name, paths in names.items() if len(paths) > 1 and not name.startswith("_")}
+    return {
+        name: paths for name, paths in names.items() if len(paths) > 1 and not name.startswith("_")
+    }
 
 
 def test_no_two_public_classes_have_one_name() -> None:
@@ -108,7 +120,9 @@ def test_no_two_public_classes_have_one_name() -> None:
 
 def test_classes_and_functions_have_plain_names() -> None:
     for kind, words in ((ast.ClassDef, NO_CLASSES), (ast.FunctionDef, NO_FUNCTIONS)):
-        names = {name.lstrip("_"): paths for name, paths in definitions(ROOT / "python", kind).items()}
+        names = {
+            name.lstrip("_"): paths for name, paths in definitions(ROOT / "python", kind).items()
+        }
         assert not {name: paths for name, paths in names.items() if name in words}, kind
 
 

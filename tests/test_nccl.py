@@ -1,4 +1,6 @@
-"""NCCL calls: their closed forms' messages, bytes and steps, their data order, slots, and refusals."""
+"""NCCL calls: their closed forms' messages, bytes and steps, their data order, slots, and
+refusals.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ class Operation:
 def blocks(lines: Iterable[str]) -> list[list[Operation]]:
     found: list[list[Operation]] = []
     for line in lines:
-        if match := re.fullmatch(r"l\d+: (send|recv) (\d+)b (?:to|from) (\d+)(?: tag (\d+))?\n", line):
+        if match := re.fullmatch(
+            r"l\d+: (send|recv) (\d+)b (?:to|from) (\d+)(?: tag (\d+))?\n", line
+        ):
             found[-1].append(Operation(match[1], int(match[2]), int(match[3]), int(match[4] or 0)))
         elif match := re.fullmatch(r"l\d+: calc (\d+)\n", line):
             found[-1].append(Operation("calc", int(match[1])))
@@ -63,7 +67,9 @@ def blocks(lines: Iterable[str]) -> list[list[Operation]]:
 
 
 def run(lines: Iterable[str]) -> list[list[Operation]]:
-    """The operations, with their data after all were executed in an order that their dependencies allow."""
+    """The operations, with their data after all were executed in an order that their dependencies
+    allow.
+    """
     ranks = blocks(lines)
     ways: dict[tuple[int, int, int], deque[Operation]] = defaultdict(deque)
     moved = True
@@ -82,8 +88,12 @@ def run(lines: Iterable[str]) -> list[list[Operation]]:
                         continue
                     sent = way.popleft()
                     assert sent.size == one.size
-                one.known = set().union(*(each.known or set() for each in before), *([sent.known] if sent else []))
-                one.hops = max([each.hops for each in before] + ([sent.hops + 1] if sent else []), default=0)
+                one.known = set().union(
+                    *(each.known or set() for each in before), *([sent.known] if sent else [])
+                )
+                one.hops = max(
+                    [each.hops for each in before] + ([sent.hops + 1] if sent else []), default=0
+                )
                 if one.kind == "send":
                     ways[rank, one.peer, one.tag].append(one)
                 elif one.kind == "calc":
@@ -99,7 +109,9 @@ def traffic(ranks: list[list[Operation]]) -> tuple[int, int]:
     return len(sizes), sum(sizes)
 
 
-def made(text: str, algorithm: Algorithm = "ring", chunk: int | None = None, calls: int = 1) -> list[list[Operation]]:
+def made(
+    text: str, algorithm: Algorithm = "ring", chunk: int | None = None, calls: int = 1
+) -> list[list[Operation]]:
     return run(goal.nccl(NcclCall.of(text, algorithm, chunk=chunk), calls=calls))
 
 
@@ -107,7 +119,13 @@ def made(text: str, algorithm: Algorithm = "ring", chunk: int | None = None, cal
     ("call", "algorithm", "messages", "size", "steps"),
     [
         # c channels, n ranks, a turn with n 2 MB chunks in two messages each: 2 n (n - 1) 2 c.
-        ("all_reduce 64 MB over 2 x 4 with 4 channels", "ring", 2 * 8 * 7 * 2 * 4, 2 * 7 * 64 * MB, 14),
+        (
+            "all_reduce 64 MB over 2 x 4 with 4 channels",
+            "ring",
+            2 * 8 * 7 * 2 * 4,
+            2 * 7 * 64 * MB,
+            14,
+        ),
         ("all_gather 64 MB over 8 with 4 channels", "ring", 8 * 7 * 2 * 4, 7 * 64 * MB, 7),
         ("reduce_scatter 16 MB over 8", "ring", 8 * 7 * 2, 7 * 16 * MB, 7),
         # 512 KB chunks go along a chain, up a tree and down again.
@@ -150,31 +168,46 @@ def test_messages_bytes_and_steps_of_a_chunk(
         ("reduce", "ring"),
     ],
 )
-def test_bytes_of_any_size_and_everybody_has_the_data(what: str, algorithm: Algorithm, ranks: int) -> None:
+def test_bytes_of_any_size_and_everybody_has_the_data(
+    what: str, algorithm: Algorithm, ranks: int
+) -> None:
     """Sizes that no chunk divides, in several turns, for two calls; each rank then has all data."""
     size = 1003 * ranks
     found = made(f"{what} {size}B over {ranks} with 2 channels", algorithm, chunk=128, calls=2)
     turns = 2 if what == "all_reduce" else 1
     assert traffic(found)[1] == 2 * turns * (ranks - 1) * size
     for rank, operations in enumerate(found):
-        known = {0, rank} if what == "broadcast" else set(range(ranks)) if what != "reduce" or rank == 0 else {rank}
+        known = (
+            {0, rank}
+            if what == "broadcast"
+            else set(range(ranks))
+            if what != "reduce" or rank == 0
+            else {rank}
+        )
         assert known <= (operations[-1].known or set())
 
 
 @pytest.mark.parametrize("share", [1, 3])
 def test_a_ring_sends_what_it_has_received(share: int) -> None:
-    """Step s's message has data from s + 1 ranks, and from all behind the turn; a ring over two hosts, or over six."""
+    """Step s's message has data from s + 1 ranks, and from all behind the turn; a ring over two
+    hosts, or over six.
+    """
     for operations in made(f"all_reduce 6 MB over {6 // share} x {share} with 1 channel", chunk=MB):
         sends = [one for one in operations if one.kind == "send"]
         # Each 1 MB chunk goes in two messages.
-        assert [len(one.known or ()) for one in sends] == [min(step // 2 + 1, 6) for step in range(2 * 10)]
+        assert [len(one.known or ()) for one in sends] == [
+            min(step // 2 + 1, 6) for step in range(2 * 10)
+        ]
         assert {one.size for one in sends} == {512 * KB}
 
 
 def test_channels_of_a_ring_leave_a_host_by_different_ranks() -> None:
     ranks = made("all_reduce 8 MB over 2 x 4 with 4 channels")
     leaves = {
-        rank for rank, each in enumerate(ranks) for one in each if one.kind == "send" and one.peer // 4 != rank // 4
+        rank
+        for rank, each in enumerate(ranks)
+        for one in each
+        if one.kind == "send" and one.peer // 4 != rank // 4
     }
     assert leaves == set(range(8))
 
@@ -205,7 +238,9 @@ def test_sends_of_aggregated_trees_start_in_their_order() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 8, 9, 14, 31, 64])
 def test_a_host_has_children_in_one_tree(count: int) -> None:
-    """Both trees have all hosts, parents and children agree, ways have log2 steps, and no host has more than 2 + 1."""
+    """Both trees have all hosts, parents and children agree, ways have log2 steps, and no host has
+    more than 2 + 1.
+    """
     pairs = [double_binary(count, place) for place in range(count)]
     for tree in range(2):
         places = [pair[tree] for pair in pairs]
@@ -222,7 +257,22 @@ def test_a_host_has_children_in_one_tree(count: int) -> None:
 
 def test_the_trees_of_fourteen_ranks_are_those_of_nccl() -> None:
     """The picture in ``src/graph/trees.cc``: the first tree, and its mirror."""
-    first = {0: None, 8: 0, 4: 8, 12: 8, 2: 4, 6: 4, 10: 12, 1: 2, 3: 2, 5: 6, 7: 6, 9: 10, 11: 10, 13: 12}
+    first = {
+        0: None,
+        8: 0,
+        4: 8,
+        12: 8,
+        2: 4,
+        6: 4,
+        10: 12,
+        1: 2,
+        3: 2,
+        5: 6,
+        7: 6,
+        9: 10,
+        11: 10,
+        13: 12,
+    }
     for place in range(14):
         one, other = double_binary(14, place)
         assert one.up == first[place]
@@ -238,8 +288,32 @@ def test_the_trees_of_fourteen_ranks_are_those_of_nccl() -> None:
         (
             12,
             40000,
-            [(8, 1), (4, 1), (2, 1), (2, 1), (2, 1), (1, 1), (1, 1), (1, 1), (1, 1), (1, 1), (1, 1)],
-            [(1, 1), (1, 1), (1, 1), (1, 1), (1, 1), (1, 1), (2, 1), (2, 1), (2, 1), (4, 1), (8, 1)],
+            [
+                (8, 1),
+                (4, 1),
+                (2, 1),
+                (2, 1),
+                (2, 1),
+                (1, 1),
+                (1, 1),
+                (1, 1),
+                (1, 1),
+                (1, 1),
+                (1, 1),
+            ],
+            [
+                (1, 1),
+                (1, 1),
+                (1, 1),
+                (1, 1),
+                (1, 1),
+                (1, 1),
+                (2, 1),
+                (2, 1),
+                (2, 1),
+                (4, 1),
+                (8, 1),
+            ],
         ),
     ],
 )
@@ -254,7 +328,9 @@ def test_parallel_aggregated_trees_are_those_of_nccl(
 
 @pytest.mark.parametrize(("algorithm", "slots"), [("ring", 4), ("tree", 8)])
 def test_a_rank_is_at_most_so_many_slots_ahead(algorithm: Algorithm, slots: int) -> None:
-    """A rank's k-th receive waits for the one that many before it, and for the sends that forward its data."""
+    """A rank's k-th receive waits for the one that many before it, and for the sends that forward
+    its data.
+    """
     call = "all_reduce 32 MB over 4 with 2 channels"
     for operations in made(call, algorithm, chunk=256 * KB):
         rows: dict[tuple[str, int, int], list[int]] = defaultdict(list)
@@ -268,7 +344,11 @@ def test_a_rank_is_at_most_so_many_slots_ahead(algorithm: Algorithm, slots: int)
             row.append(number)
             if one.kind == "send":
                 received = [other for other in one.ends if operations[other].kind == "recv"]
-                later = [each for each in operations if each.kind == "recv" and set(received) & set(each.ends)]
+                later = [
+                    each
+                    for each in operations
+                    if each.kind == "recv" and set(received) & set(each.ends)
+                ]
                 assert all(number in each.starts for each in later)
         assert max(map(len, rows.values())) > 2 * slots
 
@@ -276,16 +356,32 @@ def test_a_rank_is_at_most_so_many_slots_ahead(algorithm: Algorithm, slots: int)
 @pytest.mark.parametrize(
     ("call", "algorithm", "wrong"),
     [
-        ("all_reduce 64 MB", "ring", "is not a call of NCCL; write for example all_reduce 64 MB over 8 x 8"),
+        (
+            "all_reduce 64 MB",
+            "ring",
+            "is not a call of NCCL; write for example all_reduce 64 MB over 8 x 8",
+        ),
         ("all_reduce 64 over 8", "ring", "the size 64 is not understood"),
-        ("scan 64 MB over 8", "ring", "`scan` is not an operation of NCCL here; there are all_reduce, all_gather"),
+        (
+            "scan 64 MB over 8",
+            "ring",
+            "`scan` is not an operation of NCCL here; there are all_reduce, all_gather",
+        ),
         ("all_reduce 64 MB over 8 with 0 channels", "ring", "0 channels; there are 1 to 64"),
         ("all_reduce 64 MB over 0 x 8", "ring", "0 ranks; there are 1 to"),
-        ("all_reduce 64 MB over 8 with 3 channels", "tree", "an even number of channels, not 3; add one"),
+        (
+            "all_reduce 64 MB over 8 with 3 channels",
+            "tree",
+            "an even number of channels, not 3; add one",
+        ),
         ("all_reduce 64 MB over 8", "pat", "NCCL has no all_reduce by pat; take ring or tree"),
         ("broadcast 64 MB over 8", "tree", "NCCL has no broadcast by tree; take ring"),
         ("all_gather 64 MB over 8 x 8", "pat", "pat with one rank in each host; take ring"),
-        ("all_gather 1001B over 8", "ring", "1001 bytes cannot be divided among 8 ranks; write 1000B"),
+        (
+            "all_gather 1001B over 8",
+            "ring",
+            "1001 bytes cannot be divided among 8 ranks; write 1000B",
+        ),
     ],
 )
 def test_calls_that_are_refused(call: str, algorithm: Algorithm, wrong: str) -> None:
@@ -293,11 +389,15 @@ def test_calls_that_are_refused(call: str, algorithm: Algorithm, wrong: str) -> 
         NcclCall.of(call, algorithm)
 
 
-def test_the_command_writes_a_call_that_a_machine_replays(tmp_path: Path, elanite: Callable[..., Ended]) -> None:
+def test_the_command_writes_a_call_that_a_machine_replays(
+    tmp_path: Path, elanite: Callable[..., Ended]
+) -> None:
     words = ["goal", "nccl", "AllReduce", "1", "MB", "over", "2", "x", "4", "with", "4", "channels"]
     ended = elanite(*words, "--algorithm", "tree", "--chunk", "64 KB", "--calls", "2")
     assert ended.code == 0
-    assert ended.out.startswith("// NCCL: all_reduce of 1048576 bytes by tree, 4 channels\nnum_ranks 8\n")
+    assert ended.out.startswith(
+        "// NCCL: all_reduce of 1048576 bytes by tree, 4 channels\nnum_ranks 8\n"
+    )
     path = tmp_path / "tree.goal"
     path.write_text(ended.out)
     for options in ({"network": "ideal"}, {"machine": "infiniband-ndr"}):

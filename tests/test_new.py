@@ -24,7 +24,10 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 
 def values(text: str) -> dict[str, object]:
-    return {one["key"]: one["value"] for one in json.loads(_core.load_machine(text, "file", []))["parameters"]}
+    return {
+        one["key"]: one["value"]
+        for one in json.loads(_core.load_machine(text, "file", []))["parameters"]
+    }
 
 
 @pytest.mark.parametrize("preset", sources.shipped("machine"))
@@ -38,7 +41,9 @@ def test_a_new_machine_is_like_its_preset(preset: str) -> None:
     assert len(commented) == len(keys) > 50
 
 
-@pytest.mark.parametrize(("preset", "nodes"), [("es40-qsnet", 16), ("es40-qsnet", 65), ("opteron-qsnet2", 1000)])
+@pytest.mark.parametrize(
+    ("preset", "nodes"), [("es40-qsnet", 16), ("es40-qsnet", 65), ("opteron-qsnet2", 1000)]
+)
 def test_nodes_make_the_smallest_tree(preset: str, nodes: int) -> None:
     source = sources.read("machine", preset)
     about = values(machine_file("mine", source, nodes))
@@ -69,21 +74,47 @@ def test_nodes_of_a_tree_with_a_delay_for_each_level(nodes: int, levels: int) ->
     assert len(down) == levels
 
 
-@pytest.mark.parametrize(("preset", "window"), [("es40-qsnet", "2 ms"), ("infiniband-ndr", "400 us")])
-def test_a_new_experiment_measures_fast_networks_for_a_shorter_time(preset: str, window: str) -> None:
+@pytest.mark.parametrize(
+    ("preset", "window"), [("es40-qsnet", "2 ms"), ("infiniband-ndr", "400 us")]
+)
+def test_a_new_experiment_measures_fast_networks_for_a_shorter_time(
+    preset: str, window: str
+) -> None:
     assert f'\nwindow = "{window}" # ' in experiment_file("mine", sources.read("machine", preset))
 
 
 def test_a_new_experiment_saturates_the_network_and_not_its_senders(tmp_path: Path) -> None:
-    """With an eighth of the links between switches, a new experiment's uniform traffic gets through less."""
-    (tmp_path / "mine.toml").write_text(machine_file("mine", sources.read("machine", "infiniband-ndr"), 48))
-    (tmp_path / "load.toml").write_text(experiment_file("load", sources.read("machine", str(tmp_path / "mine.toml"))))
+    """With an eighth of the links between switches, a new experiment's uniform traffic gets through
+    less.
+    """
+    (tmp_path / "mine.toml").write_text(
+        machine_file("mine", sources.read("machine", "infiniband-ndr"), 48)
+    )
+    (tmp_path / "load.toml").write_text(
+        experiment_file("load", sources.read("machine", str(tmp_path / "mine.toml")))
+    )
     accepted = []
     for up, parallel in ((32, 8), (4, 1)):
         ended = execute(
             command(
-                *("run", "load.toml", "--series", "load", "--where", "load=40 GB/s", "--metric", "accepted"),
-                *("--set", f"topology.up=[{up}]", "--set", f"topology.parallel=[{parallel}]", "--format", "json"),
+                *(
+                    "run",
+                    "load.toml",
+                    "--series",
+                    "load",
+                    "--where",
+                    "load=40 GB/s",
+                    "--metric",
+                    "accepted",
+                ),
+                *(
+                    "--set",
+                    f"topology.up=[{up}]",
+                    "--set",
+                    f"topology.parallel=[{parallel}]",
+                    "--format",
+                    "json",
+                ),
                 *("--set", "run.window=100 us", "--set", "run.warm_up=100 us"),
             ),
             cwd=tmp_path,
@@ -117,8 +148,15 @@ def test_existing_files_stay(elanite: Run, tmp_path: Path) -> None:
 
 
 def test_a_file_of_a_similar_name_is_what_was_meant(elanite: Run, tmp_path: Path) -> None:
-    (tmp_path / "load.toml").write_text(experiment_file("load", sources.read("machine", "es40-qsnet")))
-    for words in (("run", "lod.toml"), ("run", "load"), ("check", "lod.toml"), ("run", "qsnet/ping", "-m", "load")):
+    (tmp_path / "load.toml").write_text(
+        experiment_file("load", sources.read("machine", "es40-qsnet"))
+    )
+    for words in (
+        ("run", "lod.toml"),
+        ("run", "load"),
+        ("check", "lod.toml"),
+        ("run", "qsnet/ping", "-m", "load"),
+    ):
         ended = elanite(*words)
         assert ended.code == 2
         assert "did you mean the file `load.toml`?" in ended.err, words
@@ -132,7 +170,9 @@ def test_the_page_has_every_section_and_key() -> None:
         import machines
     finally:
         sys.path.remove(str(DOCS))
-    assert sorted(section for sections in machines.PAGES.values() for section in sections) == sorted(catalog.sections())
+    assert sorted(
+        section for sections in machines.PAGES.values() for section in sections
+    ) == sorted(catalog.sections())
     for name, sections in machines.PAGES.items():
         page = (DOCS / name).read_text(encoding="utf-8")
         assert machines.filled(page, sections) == page, "python docs/machines.py"

@@ -1,4 +1,6 @@
-"""The noise test: its measure can hold and can fail, its figures are there, and this machine can be measured."""
+"""The noise test: its measure can hold and can fail, its figures are there, and this machine can be
+measured.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,14 @@ def shifted(bins: Bins, shift: float) -> Bins:
 
 def table(*cpus: Bins) -> pl.DataFrame:
     rows: list[dict[str, Any]] = [
-        {"series": "noise", "node": 0, "cpu": cpu, "compute": "1 ms", "compute_us": 1000.0, "seed": 1}
+        {
+            "series": "noise",
+            "node": 0,
+            "cpu": cpu,
+            "compute": "1 ms",
+            "compute_us": 1000.0,
+            "seed": 1,
+        }
         | {"lower_ps": round(detour * 1e6), "count": count}
         for cpu, bins in enumerate(cpus)
         for detour, count in bins.items()
@@ -62,7 +71,9 @@ def judged(*cpus: Bins) -> Verdict:
     ],
 )
 def test_noiseless_and_displaced(second: Bins, holds: bool, words: str) -> None:
-    """As published; not displaced, to the left, or far; with another shape; with long iterations, or one very long."""
+    """As published; not displaced, to the left, or far; with another shape; with long iterations,
+    or one very long.
+    """
     verdict = judged(FIRST, second)
     assert verdict.holds is holds
     assert words in str(verdict.simulated)
@@ -74,7 +85,10 @@ def test_the_first_processor_is_noiseless_too() -> None:
 
 def test_figure_3() -> None:
     drawn = list(figures.noise.draw(table(FIRST, shifted(FIRST, 1.0))))
-    assert [(figure.name, figure.paper) for figure in drawn] == [("3a", "figure 3 a"), ("3b", "figure 3 b")]
+    assert [(figure.name, figure.paper) for figure in drawn] == [
+        ("3a", "figure 3 a"),
+        ("3b", "figure 3 b"),
+    ]
     first, second = (figure.spec() for figure in drawn)
     domains = [spec["layer"][0]["encoding"]["x"]["scale"]["domain"] for spec in (first, second)]
     assert domains[0] == domains[1], "the same axes"
@@ -83,7 +97,9 @@ def test_figure_3() -> None:
         (bars,) = spec["datasets"].values()
         assert sum(bar["count"] for bar in bars) == 999
     assert "1,000 iterations" in drawn[0].caption
-    assert "1 iterations took longer than the axis shows, the longest 0.06 ms more" in drawn[0].caption
+    assert (
+        "1 iterations took longer than the axis shows, the longest 0.06 ms more" in drawn[0].caption
+    )
 
 
 def test_a_processor_without_noise_can_be_drawn() -> None:
@@ -92,7 +108,9 @@ def test_a_processor_without_noise_can_be_drawn() -> None:
 
 
 def test_what_noise_adds_to_steps() -> None:
-    """With noise less without, batch by batch; other metrics, and points that lack the other half, are left out."""
+    """With noise less without, batch by batch; other metrics, and points that lack the other half,
+    are left out.
+    """
     common = {"series": "steps", "compute": "1 ms", "unit": "us", "seed": 1}
     machines = {"topology.nodes=4096": 1010.0, "host.noise=false, topology.nodes=4096": 1006.0}
     rows = [
@@ -119,9 +137,14 @@ PROCESSOR = min(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") els
 
 
 def test_the_noise_of_this_machine_is_a_section_of_a_machine(elanite: Run, tmp_path: Path) -> None:
-    """Any noise. Where other programs take nearly all the processor, the machine file marks the excess."""
+    """Any noise.
+
+    Where other programs take nearly all the processor, the machine file marks the excess.
+    """
     folder = tmp_path / "n"
-    ended = elanite("noise", "--seconds", "0.3", "--compute", "100 us", "--out", str(folder), "--format", "json")
+    ended = elanite(
+        "noise", "--seconds", "0.3", "--compute", "100 us", "--out", str(folder), "--format", "json"
+    )
     assert ended.code == 0, ended.err
     found = json.loads(ended.out)
     assert sum(one["count"] for one in found["distribution"]) == found["iterations"] > 1
@@ -191,16 +214,24 @@ def test_a_processor_of_this_machine() -> None:
     ("arguments", "words"),
     [
         (["--cpu", "100000"], "there is no processor 100000 for this process; allowed: "),
-        (["--seconds", "0"], "the length of the measurement: 0 ps is out of range; allowed: 10 ms to 3600 s"),
+        (
+            ["--seconds", "0"],
+            "the length of the measurement: 0 ps is out of range; allowed: 10 ms to 3600 s",
+        ),
         (["--seconds", "1e9"], "--seconds: 1e+09 is out of range; allowed: 0.01 to 3600"),
         (["--seconds", "nan"], "--seconds: nan is out of range"),
         (["--compute", "1 ns"], "the computation: 1 ns is out of range; allowed: 10 us to 1 s"),
         (["--compute", "1"], "the computation: expected a time with its unit"),
-        (["--seconds", "0.01", "--compute", "5 ms"], "the number of iterations, length over computation: 2"),
+        (
+            ["--seconds", "0.01", "--compute", "5 ms"],
+            "the number of iterations, length over computation: 2",
+        ),
         (["--out", "/proc/nowhere"], "--out: /proc/nowhere cannot be written"),
     ],
 )
-def test_what_cannot_be_measured(elanite: Run, tmp_path: Path, arguments: list[str], words: str) -> None:
+def test_what_cannot_be_measured(
+    elanite: Run, tmp_path: Path, arguments: list[str], words: str
+) -> None:
     ended = elanite("noise", "--out", str(tmp_path), *arguments)
     assert ended.code == 2
     assert words in ended.err
@@ -208,7 +239,9 @@ def test_what_cannot_be_measured(elanite: Run, tmp_path: Path, arguments: list[s
 
 
 def test_a_histogram_as_text() -> None:
-    bins = pl.DataFrame({"lower_ps": [0, 1_500_000, 1_900_000, 9_000_000], "count": [1000, 6, 3, 1]})
+    bins = pl.DataFrame(
+        {"lower_ps": [0, 1_500_000, 1_900_000, 9_000_000], "count": [1000, 6, 3, 1]}
+    )
     lines = bars(bins)
     assert lines[0] == "  longer by"
     assert lines[1].endswith("1,000")

@@ -1,4 +1,6 @@
-"""The notebooks: they run from start to end, fit their cells, and lie in the repository without outputs."""
+"""The notebooks: they run from start to end, fit their cells, and lie in the repository without
+outputs.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def read(name: str) -> Any:
 def text(cell: Any, stream: str = "stdout") -> str:
     """A cell's text output, or its stream output."""
     results = [output["data"].get("text/plain", "") for output in cell.outputs if "data" in output]
-    return "".join([output["text"] for output in cell.outputs if output.get("name") == stream] + results)
+    return "".join(
+        [output["text"] for output in cell.outputs if output.get("name") == stream] + results
+    )
 
 
 def test_there_are_notebooks_without_outputs() -> None:
@@ -54,7 +58,9 @@ def check(name: str, folder: Path) -> str:
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     check_page(name, notebook)
     for cell in cells:
-        assert len(text(cell).splitlines()) <= 25, f"{name}: the output of this cell is long:\n{cell.source}"
+        assert len(text(cell).splitlines()) <= 25, (
+            f"{name}: the output of this cell is long:\n{cell.source}"
+        )
         if "el.run(" in cell.source:
             assert "100%" in text(cell, "stderr")  # the bar of progress
     return "\n".join(map(text, cells))
@@ -69,7 +75,11 @@ def check_page(name: str, notebook: Any) -> None:
         for output in cell.get("outputs", ())
         if vega.MEDIA_TYPE in output.get("data", ())
     ]
-    drawn = [cell for cell in notebook.cells if re.search(r"\.chart$|^alt\.Chart", cell.source, re.MULTILINE)]
+    drawn = [
+        cell
+        for cell in notebook.cells
+        if re.search(r"\.chart$|^alt\.Chart", cell.source, re.MULTILINE)
+    ]
     assert len(charts) == len(drawn)
     assert page.count('class="chart"') == len(charts)
     for data in charts:

@@ -1,7 +1,9 @@
-"""The tests give one answer: on any host, in any surroundings, in any order, however busy the host is.
+"""The tests give one answer: on any host, in any surroundings, in any order, however busy the host
+is.
 
-A test with cases or verdicts that depend on a wall clock, on unseeded random numbers or on the user's shell is green
-here and red elsewhere. So clocks in tests are listed with their purpose, and the surroundings are tested.
+A test with cases or verdicts that depend on a wall clock, on unseeded random numbers or on the
+user's shell is green here and red elsewhere. So clocks in tests are listed with their purpose, and
+the surroundings are tested.
 """
 
 from __future__ import annotations
@@ -53,7 +55,10 @@ CLOCKS = {
     "crates/noise/src/probe/tests.rs": (3, "durations that the probe has measured"),
     "crates/swarm/tests/swarm.rs": (2, "make swarm"),
 }
-"""The test files' uses of a host clock, with their purposes. Verdicts and cases must not depend on it."""
+"""The test files' uses of a host clock, with their purposes.
+
+Verdicts and cases must not depend on it.
+"""
 
 CLOCK = re.compile(
     r"\btime\.(?:monotonic|perf_counter|process_time|thread_time)(?:_ns)?\(|\bInstant::now\b|\.elapsed\(\)"
@@ -83,7 +88,14 @@ def sources() -> Iterator[tuple[str, str]]:
             name = str(path.relative_to(ROOT))
             if path != Path(__file__) and re.search(r"(^|/)tests(/|\.rs$)", name):
                 text = path.read_text(encoding="utf-8")
-                yield name, "\n".join(line for line in text.splitlines() if not line.lstrip().startswith(("#", "//")))
+                yield (
+                    name,
+                    "\n".join(
+                        line
+                        for line in text.splitlines()
+                        if not line.lstrip().startswith(("#", "//"))
+                    ),
+                )
 
 
 def test_clocks_decide_no_verdict_and_no_case() -> None:
@@ -158,16 +170,35 @@ def odd() -> None:
 def test_the_surroundings_are_the_same_everywhere() -> None:
     few = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "tests")}
     many = few | {
-        "TZ": "Pacific/Kiritimati", "LANG": "tr_TR.UTF-8", "LC_ALL": "C", "LC_NUMERIC": "de_DE.UTF-8", "LANGUAGE": "tr",
-        "COLUMNS": "31", "NO_COLOR": "1", "FORCE_COLOR": "1", "CLICOLOR_FORCE": "1", "CI": "1",
+        "TZ": "Pacific/Kiritimati",
+        "LANG": "tr_TR.UTF-8",
+        "LC_ALL": "C",
+        "LC_NUMERIC": "de_DE.UTF-8",
+        "LANGUAGE": "tr",
+        "COLUMNS": "31",
+        "NO_COLOR": "1",
+        "FORCE_COLOR": "1",
+        "CLICOLOR_FORCE": "1",
+        "CI": "1",
         "GITHUB_ACTIONS": "true",
-        "MAKEFLAGS": "-j --jobserver-auth=3,4", "ELANITE_LINK": "/nowhere", "PMI_RANK": "3", "OMPI_MCA_btl": "self",
-        "FI_PROVIDER": "tcp", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "error", "CFLAGS": "-Werror",
-        "XDG_CACHE_HOME": "/nowhere", "POLARS_MAX_THREADS": "1", "GIT_DIR": "/nowhere", "RUST_BACKTRACE": "1",
-    }  # fmt: skip
+        "MAKEFLAGS": "-j --jobserver-auth=3,4",
+        "ELANITE_LINK": "/nowhere",
+        "PMI_RANK": "3",
+        "OMPI_MCA_btl": "self",
+        "FI_PROVIDER": "tcp",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONWARNINGS": "error",
+        "CFLAGS": "-Werror",
+        "XDG_CACHE_HOME": "/nowhere",
+        "POLARS_MAX_THREADS": "1",
+        "GIT_DIR": "/nowhere",
+        "RUST_BACKTRACE": "1",
+    }
     words = [sys.executable, "-c", STATE]
     plain = subprocess.run(words, env=few, capture_output=True, text=True, check=True)
-    other = subprocess.run(words, env=many, capture_output=True, text=True, check=True, preexec_fn=odd)
+    other = subprocess.run(
+        words, env=many, capture_output=True, text=True, check=True, preexec_fn=odd
+    )
     assert plain.stdout == other.stdout
     assert '"cache": []' in plain.stdout
     assert CHOSEN.items() <= os.environ.items()
@@ -182,7 +213,9 @@ def test_a_test_that_leaves_another_state_behind_fails(tmp_path: Path) -> None:
         os.chdir(tmp_path)
         os.umask(0o077)
 
-    with pytest.raises(AssertionError, match=r"the environment \(LEFT, TZ\), the current folder .*, the mask .*077"):
+    with pytest.raises(
+        AssertionError, match=r"the environment \(LEFT, TZ\), the current folder .*, the mask .*077"
+    ):
         _surrounded(leave)
     assert os.environ.copy() == before
     assert Path.cwd() == folder

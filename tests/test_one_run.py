@@ -1,4 +1,6 @@
-"""One-run figures are judged by a one-run interval: its coverage in closed form, its verdicts, its words."""
+"""One-run figures are judged by a one-run interval: its coverage in closed form, its verdicts, its
+words.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,17 @@ from elanite.validation.verdict import Verdict, judge
 def covered(times: float) -> float:
     """The probability that a fourth normal value lies within ``times`` s of the mean of three.
 
-    Its distance over s sqrt(1 + 1/3) has a t distribution with two degrees of freedom: P(|t| < x) = x / sqrt(2 + x^2).
+    Its distance over s sqrt(1 + 1/3) has a t distribution with two degrees of freedom: P(|t| < x) =
+    x / sqrt(2 + x^2).
     """
     x = times / math.sqrt(1 + 1 / 3)
     return x / math.sqrt(2 + x * x)
 
 
 def test_the_interval_covers_one_run_in_twenty_but_one() -> None:
-    """In closed form; the mean's interval, planted in its place, covers a run in 17 of 20 cases at best."""
+    """In closed form; the mean's interval, planted in its place, covers a run in 17 of 20 cases at
+    best.
+    """
     runs = [9.0, 10.0, 11.0]  # s = 1
     low, high = prediction(runs)
     assert (low + high) / 2 == pytest.approx(10)
@@ -46,7 +51,9 @@ def test_the_interval_covers_one_run_of_many_draws() -> None:
     assert inside / 2000 == pytest.approx(0.95, abs=0.015)  # three standard errors
 
 
-ONE = Claim("a", "petrini2001", "value", "a quantile", value=20.0, tolerance=0.05, one_run="one test")
+ONE = Claim(
+    "a", "petrini2001", "value", "a quantile", value=20.0, tolerance=0.05, one_run="one test"
+)
 
 
 def figure(*runs: float) -> Verdict:
@@ -84,7 +91,9 @@ def test_the_interval_of_the_mean_would_miss_a_run(monkeypatch: pytest.MonkeyPat
 def test_too_few_runs_and_other_claims_are_judged_by_the_mean() -> None:
     assert figure(21.5, 19.0).one_run is None
     plain = replace(ONE, one_run="")
-    assert judge(plain, replace(number([21.5, 21.6, 21.7]), runs=(21.5, 21.6, 21.7))).one_run is None
+    assert (
+        judge(plain, replace(number([21.5, 21.6, 21.7]), runs=(21.5, 21.6, 21.7))).one_run is None
+    )
 
 
 def test_the_page_and_the_report_say_what_one_run_would_give() -> None:
@@ -106,9 +115,11 @@ def test_the_page_and_the_report_say_what_one_run_would_give() -> None:
 
 
 def test_only_plain_values_have_figures_of_one_run() -> None:
-    with pytest.raises(UsageError, match="`one_run` = `one test`: this key is for a claim of the kind value"):
+    with pytest.raises(
+        UsageError, match="`one_run` = `one test`: this key is for a claim of the kind value"
+    ):
         claims_of(
-            '[[claim]]\nid = "a"\nsource = "petrini2001"\nkind = "max"\nrank = "bound"\nbecause = "a limit"\n'
-            'value = 2\nsays = "a limit"\none_run = "one test"\n',
+            '[[claim]]\nid = "a"\nsource = "petrini2001"\nkind = "max"\nrank = "bound"\nbecause ='
+            ' "a limit"\nvalue = 2\nsays = "a limit"\none_run = "one test"\n',
             "own.toml",
         )

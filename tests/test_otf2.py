@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 otf2 = pytest.importorskip("otf2")
 
 US = 1000
-"""Ticks per microsecond: the archives' clock here has a resolution of 1 ns, unless a test asks for another."""
+"""Ticks per microsecond: the archives' clock here has a resolution of 1 ns, unless a test asks for
+another.
+"""
 
 
 class Recorder:
@@ -47,7 +49,9 @@ class Recorder:
         with self.call():
             self.events.mpi_recv(self.time, source, self.comms[comm], tag, size)
 
-    def together(self, op: str, sent: int, received: int, root: int = 0, comm: str = "world") -> None:
+    def together(
+        self, op: str, sent: int, received: int, root: int = 0, comm: str = "world"
+    ) -> None:
         with self.call():
             self.events.mpi_collective_begin(self.time)
             kind = getattr(otf2.CollectiveOp, op)
@@ -72,7 +76,9 @@ def archive(
             "program": known.region("program", paradigm=otf2.Paradigm.USER),
         }
         places = [
-            known.location("main", group=known.location_group(f"Rank {rank}", system_tree_parent=node))
+            known.location(
+                "main", group=known.location_group(f"Rank {rank}", system_tree_parent=node)
+            )
             for rank in range(ranks)
         ]
         known.group("world", otf2.GroupType.COMM_LOCATIONS, paradigm, otf2.GroupFlag.NONE, places)
@@ -80,7 +86,12 @@ def archive(
         comms = {
             name: known.comm(
                 name,
-                known.group(f"of {name}", otf2.GroupType.COMM_GROUP, paradigm, members=[places[one] for one in these]),
+                known.group(
+                    f"of {name}",
+                    otf2.GroupType.COMM_GROUP,
+                    paradigm,
+                    members=[places[one] for one in these],
+                ),
             )
             for name, these in members.items()
         }
@@ -96,7 +107,9 @@ def archive(
     return folder / "run" / "traces.otf2"
 
 
-def translated(tmp_path: Path, ranks: int, write: Callable[[Recorder, int], None], **options: Any) -> Path:
+def translated(
+    tmp_path: Path, ranks: int, write: Callable[[Recorder, int], None], **options: Any
+) -> Path:
     return translate([archive(tmp_path, ranks, write, **options)], tmp_path / "run.goal").path
 
 
@@ -128,9 +141,16 @@ def test_messages_and_computation(tmp_path: Path) -> None:
         "l2: recv 8b from 1 tag 1",
         "l2 requires l1",
     ]
-    assert block(path, 1)[-4:] == ["l2: calc 3000", "l2 requires l1", "l3: send 8b to 0 tag 1", "l3 requires l2"]
+    assert block(path, 1)[-4:] == [
+        "l2: calc 3000",
+        "l2 requires l1",
+        "l3: send 8b to 0 tag 1",
+        "l3 requires l2",
+    ]
     # On the ideal network a message takes 1 µs.
-    assert el.replay(path, network="ideal").summary["time_us"] == pytest.approx(21 + 1 + 3 + 1, abs=0.6)
+    assert el.replay(path, network="ideal").summary["time_us"] == pytest.approx(
+        21 + 1 + 3 + 1, abs=0.6
+    )
 
 
 def test_a_clock_of_another_resolution_loses_nothing(tmp_path: Path) -> None:
@@ -183,7 +203,9 @@ def test_receives_that_do_not_block_are_posted_where_they_were_requested(tmp_pat
 
 
 def test_all_ranks_send_and_receive_at_once(tmp_path: Path) -> None:
-    """A ring of long MPI_Sendrecv calls, which would wait for ever if a send had to end before the receive begins."""
+    """A ring of long MPI_Sendrecv calls, which would wait for ever if a send had to end before the
+    receive begins.
+    """
 
     def write(to: Recorder, rank: int) -> None:
         with to.call():
@@ -235,7 +257,8 @@ def test_sends_waits_probes_and_cancelled_receives(tmp_path: Path) -> None:
     assert el.replay(path, network="ideal").summary["messages"] == 3
 
 
-# Score-P's counts for a call on N ranks with S-byte blocks: (sent, received) at the root, and elsewhere.
+# Score-P's counts for a call on N ranks with S-byte blocks: (sent, received) at the root, and
+# elsewhere.
 N, S = 5, 3000
 COUNTED: dict[str, tuple[tuple[int, int], tuple[int, int], int, int]] = {
     # operation: root, others, messages, bytes
@@ -256,7 +279,11 @@ COUNTED: dict[str, tuple[tuple[int, int], tuple[int, int], int, int]] = {
 @pytest.mark.parametrize("op", COUNTED)
 def test_collective_operations_have_their_messages(tmp_path: Path, op: str) -> None:
     at_root, elsewhere, messages, size = COUNTED[op]
-    path = translated(tmp_path, N, lambda to, rank: to.together(op, *(at_root if rank == 3 else elsewhere), root=3))
+    path = translated(
+        tmp_path,
+        N,
+        lambda to, rank: to.together(op, *(at_root if rank == 3 else elsewhere), root=3),
+    )
     summary = el.replay(path, network="ideal").summary
     assert (summary["messages"], summary["bytes"]) == (messages, size)
 
@@ -287,7 +314,9 @@ def test_in_place(tmp_path: Path) -> None:
 
 
 def test_ranks_are_read_in_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five ranks in groups of two, with lines that leave memory after each event: the same messages."""
+    """Five ranks in groups of two, with lines that leave memory after each event: the same
+    messages.
+    """
     monkeypatch.setattr("elanite.traces.otf2._GROUP", 2)
     monkeypatch.setattr("elanite.traces.otf2._LINES", 0)
 
@@ -298,11 +327,16 @@ def test_ranks_are_read_in_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         to.recv((rank - 1) % N, 1, 10)
 
     summary = el.replay(translated(tmp_path, N, write), network="ideal").summary
-    assert (summary["messages"], summary["bytes"]) == (2 * N * (N - 1) + N, 2 * (N - 1) * S + 10 * N)
+    assert (summary["messages"], summary["bytes"]) == (
+        2 * N * (N - 1) + N,
+        2 * (N - 1) * S + 10 * N,
+    )
 
 
 def test_groups_have_their_own_ranks_and_tags(tmp_path: Path) -> None:
-    """The group's rank 0 is the world's rank 2; messages with one tag in two communicators do not meet."""
+    """The group's rank 0 is the world's rank 2; messages with one tag in two communicators do not
+    meet.
+    """
 
     def write(to: Recorder, rank: int) -> None:
         if rank == 2:
@@ -315,7 +349,9 @@ def test_groups_have_their_own_ranks_and_tags(tmp_path: Path) -> None:
             to.together("BCAST", 2 * 7 if rank == 2 else 0, 7, comm="odd")
         to.together("BARRIER", 0, 0, comm="self")
 
-    summary = el.replay(translated(tmp_path, 3, write, groups={"odd": [2, 0]}), network="ideal").summary
+    summary = el.replay(
+        translated(tmp_path, 3, write, groups={"odd": [2, 0]}), network="ideal"
+    ).summary
     assert (summary["messages"], summary["bytes"]) == (3, 37)
 
 
@@ -380,7 +416,13 @@ def _unended(to: Recorder, _rank: int) -> None:
     ("write", "message"),
     [
         (_missing_rank, r"call 0 of communicator 0 \(BARRIER\) is recorded by 1 of 2 ranks"),
-        (_other, r"rank 1, location 1, event 4 \(MpiCollectiveEnd at .*\): call 0 of communicator 0 is BARRIER"),
+        (
+            _other,
+            (
+                r"rank 1, location 1, event 4 \(MpiCollectiveEnd at .*\): call 0 of communicator 0"
+                r" is BARRIER"
+            ),
+        ),
         (_bare, r"rank 0, location 0, event 2 \(MpiSend at 0.000006000 s\): it is in no MPI call"),
         (_open, "1 receives have not ended"),
         (_unknown, "request 3 has not been made"),

@@ -51,12 +51,17 @@ def folder(tmp_path: Path) -> Path:
 
 def test_each_measured_size_is_a_claim(folder: Path) -> None:
     found = own_claims.read(folder / "claims.toml")
-    assert [(each.id, each.value, each.unit, each.metric, each.tolerance) for each in found.claims] == [
+    assert [
+        (each.id, each.value, each.unit, each.metric, each.tolerance) for each in found.claims
+    ] == [
         ("osu.latency.0", 1.15, "us", "latency", 0.1),
         ("osu.latency.1024", 2.25, "us", "latency", 0.1),
     ]
     points = found.plans["pings.toml"].points
-    assert [[each.parameters["message"] for each in points if claim.asks_for(each)] for claim in found.claims] == [
+    assert [
+        [each.parameters["message"] for each in points if claim.asks_for(each)]
+        for claim in found.claims
+    ] == [
         ["0 B"],
         ["1 KB"],
     ]
@@ -72,8 +77,13 @@ def test_the_model_is_judged_by_the_measured_file(folder: Path, elanite: Elanite
     assert elanite("run", "own/pings.toml").code == 0
     ended = elanite("claims", "own/claims.toml", "--format", "json")
     simulated = {each["id"]: each["simulated"] for each in json.loads(ended.out)}
-    lines = [f"0 {simulated['osu.latency.0'] * 1.08}", f"1024 {simulated['osu.latency.1024'] * 1.2}"]
-    (folder / "osu.txt").write_text("# OSU MPI Latency Test v7.4\n# Size  Latency (us)\n" + "\n".join(lines))
+    lines = [
+        f"0 {simulated['osu.latency.0'] * 1.08}",
+        f"1024 {simulated['osu.latency.1024'] * 1.2}",
+    ]
+    (folder / "osu.txt").write_text(
+        "# OSU MPI Latency Test v7.4\n# Size  Latency (us)\n" + "\n".join(lines)
+    )
     ended = elanite("claims", "own/claims.toml", "--format", "json")
     assert {each["id"]: each["state"] for each in json.loads(ended.out)} == {
         "osu.latency.0": "holds",
@@ -82,14 +92,21 @@ def test_the_model_is_judged_by_the_measured_file(folder: Path, elanite: Elanite
     assert ended.code == 1
     ended = elanite("claims", "own/claims.toml")
     assert "1 of 2 claims hold, 1 missed" in ended.out
-    assert elanite("claims", "own/claims.toml", "--only", "osu.latency.0", "--format", "markdown").code == 0
+    assert (
+        elanite("claims", "own/claims.toml", "--only", "osu.latency.0", "--format", "markdown").code
+        == 0
+    )
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("tolerance = 0.1\n", "", r"claim `osu\.latency`, `tolerance`: this key is needed"),
-        ('"value"\nrank', '"range"\nrank', r"`kind` = `range`: measured values are not for the kind range"),
+        (
+            '"value"\nrank',
+            '"range"\nrank',
+            r"`kind` = `range`: measured values are not for the kind range",
+        ),
         ("tolerance", "value = 3\ntolerance", r"`value` = `3`: `measured` decides this"),
         ('series = "ping"', 'series = "pong"', r"`series` = `pong`: .*pings has no such point"),
         ('experiment = "pings.toml"\n', "", r"`experiment`: this key is needed"),

@@ -21,7 +21,10 @@ pytest.importorskip("maturin")
 
 
 def test_a_source_distribution_has_every_file(tmp_path: Path) -> None:
-    script = "import sys; sys.path.insert(0, 'packaging'); import backend; print(backend.build_sdist(sys.argv[1]))"
+    script = (
+        "import sys; sys.path.insert(0, 'packaging'); import backend;"
+        " print(backend.build_sdist(sys.argv[1]))"
+    )
     ended = execute([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT)
     assert ended.code == 0, ended
     archive = tmp_path / ended.out.split()[-1]
@@ -33,7 +36,9 @@ def test_a_source_distribution_has_every_file(tmp_path: Path) -> None:
         assert b"\nName: elanite\n" in information.read()
     assert all(entry.isfile() or entry.isdir() for entry in entries)  # no links
     names = {entry.name.removeprefix(f"{name}/") for entry in entries}
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     assert set(listed.splitlines()) <= names
     assert {"crates/fi/Cargo.toml", "python/elanite/data/machines/es40-qsnet.toml"} <= names
     assert not [each for each in names if each.startswith("target")]
@@ -54,13 +59,20 @@ print(", ".join(file.read_bytes().decode() for file in files))
 """
 
 
-@pytest.mark.parametrize(("target", "left"), [("aarch64-unknown-linux-gnu", "of this machine"), ("", "of the other")])
-def test_a_wheel_for_another_processor_leaves_the_parts_of_this_one(tmp_path: Path, target: str, left: str) -> None:
+@pytest.mark.parametrize(
+    ("target", "left"), [("aarch64-unknown-linux-gnu", "of this machine"), ("", "of the other")]
+)
+def test_a_wheel_for_another_processor_leaves_the_parts_of_this_one(
+    tmp_path: Path, target: str, left: str
+) -> None:
     """The wheel has its target's parts; the checkout's ranks continue with theirs."""
     environment = os.environ | {"CARGO_BUILD_TARGET": target}
     ended = execute([sys.executable, "-c", CROSS, str(tmp_path)], cwd=ROOT, env=environment)
     assert ended.out.splitlines() == ["of the other, of the other", f"{left}, {left}"], ended
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["elanite-mpiexec", "libelanite-fi.so"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "elanite-mpiexec",
+        "libelanite-fi.so",
+    ]
 
 
 CODE = re.compile(r"^ *//[/!] ```(\w*)\n(?: *//[/!].*\n)*? *//[/!] ```$", re.MULTILINE)
@@ -68,16 +80,22 @@ CODE = re.compile(r"^ *//[/!] ```(\w*)\n(?: *//[/!].*\n)*? *//[/!] ```$", re.MUL
 
 
 def test_crates_that_leave_tests_out_have_none() -> None:
-    """``test = false`` and ``doctest = false`` shorten the first build, and would silence tests that come later."""
+    """``test = false`` and ``doctest = false`` shorten the first build, and would silence tests
+    that come later.
+    """
     left_out = 0
     for manifest in sorted((ROOT / "crates").glob("*/Cargo.toml")):
         library = tomllib.loads(manifest.read_text(encoding="utf-8")).get("lib", {})
-        code = "".join(path.read_text(encoding="utf-8") for path in (manifest.parent / "src").rglob("*.rs"))
+        code = "".join(
+            path.read_text(encoding="utf-8") for path in (manifest.parent / "src").rglob("*.rs")
+        )
         if library.get("test") is False:
             left_out += 1
             assert "#[test]" not in code, manifest
             assert "#[cfg(test)]" not in code, manifest
         if library.get("doctest") is False:
             left_out += 1
-            assert not {"", "rust", "should_panic", "no_run"} & {found[1] for found in CODE.finditer(code)}, manifest
+            assert not {"", "rust", "should_panic", "no_run"} & {
+                found[1] for found in CODE.finditer(code)
+            }, manifest
     assert left_out

@@ -21,7 +21,9 @@ Run = Callable[..., Ended]
 
 
 class Parts(HTMLParser):
-    """A page's elements: resources that a browser would load, identifiers, internal links, headings and texts."""
+    """A page's elements: resources that a browser would load, identifiers, internal links, headings
+    and texts.
+    """
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -70,19 +72,28 @@ def tables_of(page: str) -> dict[str, list[list[str]]]:
     found = {}
     for table in re.findall(r'<table class="listed">(.*?)</table>', page, re.DOTALL):
         caption, *rows = re.findall(r"<caption[^>]*>.*?</caption>|<tr>.*?</tr>", table, re.DOTALL)
-        cells = [[html.unescape(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
+        cells = [
+            [html.unescape(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
+            for row in rows
+        ]
         found[html.unescape(re.sub(r"<[^>]+>", "", caption))] = cells
     return found
 
 
 @pytest.fixture(scope="module")
 def small() -> str:
-    table = PageTable(("link", "busy"), [("a → b", "3"), ("<b>", "4")], "Hottest & links", right=("busy",))
-    drawing = Drawing("Timeline", '<div id="line"></div>', "In µs.", "#line { height: 9px; }", "window.line = 1;")
+    table = PageTable(
+        ("link", "busy"), [("a → b", "3"), ("<b>", "4")], "Hottest & links", right=("busy",)
+    )
+    drawing = Drawing(
+        "Timeline", '<div id="line"></div>', "In µs.", "#line { height: 9px; }", "window.line = 1;"
+    )
     page = Page(
         title="Mine <script>alert(1)</script>",
         command=("elanite", "run", "../my file.toml"),
-        inputs=Inputs.gather(("elanite", "run", "my file.toml"), {"my file.toml": b"x = '</script>'"}),
+        inputs=Inputs.gather(
+            ("elanite", "run", "my file.toml"), {"my file.toml": b"x = '</script>'"}
+        ),
         findings=("Highest accepted load: 7.",),
         notes=("Incomplete: 1 of 2 points is missing.",),
         sections=(Section("Load", ("A text.",), tables=(table,), drawings=(drawing, drawing)),),
@@ -93,7 +104,13 @@ def small() -> str:
 def test_a_page_has_its_work_and_escapes_all_texts(small: str) -> None:
     parts = Parts(small)
     assert parts.loads == []
-    assert parts.headings == ["Mine <script>alert(1)</script>", "Load", "Timeline", "Timeline", "Command and inputs"]
+    assert parts.headings == [
+        "Mine <script>alert(1)</script>",
+        "Load",
+        "Timeline",
+        "Timeline",
+        "Command and inputs",
+    ]
     assert parts.command == "elanite run '../my file.toml'"
     assert parts.findings == ["Highest accepted load: 7."]
     assert {link.removeprefix("#") for link in parts.inner} <= {*parts.ids, ""}
@@ -107,10 +124,14 @@ def test_a_page_has_its_work_and_escapes_all_texts(small: str) -> None:
     assert file["text"] == "x = '</script>'"
 
 
-FOREIGN = re.compile(r"papers? published|claims? hold|elanite reproduce|bibliography|Quadrics", re.IGNORECASE)
+FOREIGN = re.compile(
+    r"papers? published|claims? hold|elanite reproduce|bibliography|Quadrics", re.IGNORECASE
+)
 
 
-def test_pages_of_own_work_have_no_text_of_the_papers(elanite: Run, campaign: Path, tmp_path: Path) -> None:
+def test_pages_of_own_work_have_no_text_of_the_papers(
+    elanite: Run, campaign: Path, tmp_path: Path
+) -> None:
     words = ("run", SMALL, "--out", str(campaign), "--series", "ping", "--html", "page.html")
     assert elanite(*words).code == 0
     assert elanite("report", SMALL, "--out", str(campaign)).code == 0
@@ -126,7 +147,16 @@ def test_pages_of_own_work_have_no_text_of_the_papers(elanite: Run, campaign: Pa
 
 
 def test_the_page_of_a_sweep_has_the_command_that_ran(elanite: Run, tmp_path: Path) -> None:
-    words = ["sweep", SMALL, "--vary", "bus.rate=100 MB/s,200 MB/s", "--series", "ping", "--where", "message=64 B"]
+    words = [
+        "sweep",
+        SMALL,
+        "--vary",
+        "bus.rate=100 MB/s,200 MB/s",
+        "--series",
+        "ping",
+        "--where",
+        "message=64 B",
+    ]
     words += ["--set", "run.seeds=1", "--html", "my page.html", "--out", "my out"]
     assert elanite(*words).code == 0
     ran = shlex.split(Parts((tmp_path / "my page.html").read_text(encoding="utf-8")).command)

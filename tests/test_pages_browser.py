@@ -1,4 +1,6 @@
-"""User pages in a browser: every figure draws, no element scrolls sideways, and a ping prints on four pages."""
+"""User pages in a browser: every figure draws, no element scrolls sideways, and a ping prints on
+four pages.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,15 @@ import pytest
 from conftest import command, execute
 from test_pages import FOREIGN
 from test_pages_findings import PING, fast, placements
-from test_report_browser import BEYOND, COLLIDING, browser, check_tables, draw_all, opened, pytestmark
+from test_report_browser import (
+    BEYOND,
+    COLLIDING,
+    browser,
+    check_tables,
+    draw_all,
+    opened,
+    pytestmark,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -30,7 +40,9 @@ LEAST_TEXT = """() => Math.min(...[...document.querySelectorAll(".chart svg text
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A page for a ping on two machines, and one for two placements and time slices on two machines."""
+    """A page for a ping on two machines, and one for two placements and time slices on two
+    machines.
+    """
     folder = tmp_path_factory.mktemp("own")
     fast(folder)
     (folder / "ping.toml").write_text(PING, encoding="utf-8")
@@ -44,7 +56,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize(
-    ("name", "width", "scheme"), [("load", 1400, "light"), ("load", 390, "dark"), ("ping", 390, "light")]
+    ("name", "width", "scheme"),
+    [("load", 1400, "light"), ("load", 390, "dark"), ("ping", 390, "light")],
 )
 def test_a_page_draws_every_figure_and_fits(
     browser: Browser, made: dict[str, Path], name: str, width: int, scheme: str
@@ -52,7 +65,9 @@ def test_a_page_draws_every_figure_and_fits(
     page, said = opened(browser, made[name], width, scheme)
     charts = draw_all(page)
     assert charts > 1
-    assert page.evaluate("document.documentElement.scrollWidth") <= width, "the page scrolls to the side"
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, (
+        "the page scrolls to the side"
+    )
     assert page.evaluate(BEYOND, width) == []
     assert page.evaluate(COLLIDING) == []
     assert page.evaluate(EMPTY) == []
@@ -89,7 +104,8 @@ def test_another_point_has_the_same_colours(browser: Browser, made: dict[str, Pa
         one.select_option(index=1)
     page.wait_for_timeout(100)
     fills = other.locator(".mark-rect path").evaluate_all(
-        "all => [...new Set(all.map((one) => one.getAttribute('fill')).filter((fill) => !fill.startsWith('url')))]"
+        "all => [...new Set(all.map((one) => one.getAttribute('fill')).filter((fill) =>"
+        " !fill.startsWith('url')))]"
     )
     assert len(fills) == 1, "a point less itself is zero everywhere"
     assert said == []

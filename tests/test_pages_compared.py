@@ -1,4 +1,6 @@
-"""Pages and figures for comparisons and calibrations: every result figure, in the table and as a mark."""
+"""Pages and figures for comparisons and calibrations: every result figure, in the table and as a
+mark.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,12 @@ __all__ = ["faster", "pings"]
 Run = Callable[..., Ended]
 
 
-def line(message: str, metric: str, a: list[float], b: list[float], drew: bool = False, **more: object) -> StoreLine:
-    pair = SamplePair(*(Sample(tuple((n, 0) for n in range(len(each))), tuple(each), drew) for each in (a, b)))
+def line(
+    message: str, metric: str, a: list[float], b: list[float], drew: bool = False, **more: object
+) -> StoreLine:
+    pair = SamplePair(
+        *(Sample(tuple((n, 0) for n in range(len(each))), tuple(each), drew) for each in (a, b))
+    )
     return StoreLine("x", "size", {"message": message, "to": 5} | more, "", metric, "us", pair)
 
 
@@ -45,7 +51,9 @@ def test_every_figure_of_a_comparison_is_one_mark() -> None:
     lines += [line("1 KB", "wait", [9.0, 1.0, 5.0], [9.5, 1.4, 5.5], drew=True)]
     lines += [line("4 KB", "wait", [9.0, 1.0], [8.0, 2.0], drew=True)]
     (found,) = compared.draw(lines).values()
-    assert [figure.title for figure in found] == ["size: latency", "size: wait"], "a ratio to 0 is not drawn"
+    assert [figure.title for figure in found] == ["size: latency", "size: wait"], (
+        "a ratio to 0 is not drawn"
+    )
     for figure in found:
         figure.chart.to_dict(validate=True)
     marks = data(found[0], "_change")
@@ -58,9 +66,11 @@ def test_every_figure_of_a_comparison_is_one_mark() -> None:
     first, second = data(found[1], "_change")
     assert first["_state"] == ComparisonState.DIFFERS
     assert 0 < first["_low"] < first["_change"] < first["_high"]
-    assert (second["_state"], second["_low"], second["_high"]) == (ComparisonState.UNDECIDED, None, None), (
-        "no interval of two"
-    )
+    assert (second["_state"], second["_low"], second["_high"]) == (
+        ComparisonState.UNDECIDED,
+        None,
+        None,
+    ), "no interval of two"
 
 
 def test_a_name_has_one_colour_and_panels_one_axis() -> None:
@@ -69,7 +79,12 @@ def test_a_name_has_one_colour_and_panels_one_axis() -> None:
     def lines(change: float) -> list[StoreLine]:
         some = [
             line(
-                f"{size} KB", metric, [8.0], [8.0 + (change if kind == "b" else 1) * size * up], kind=kind, up=f"u{up}"
+                f"{size} KB",
+                metric,
+                [8.0],
+                [8.0 + (change if kind == "b" else 1) * size * up],
+                kind=kind,
+                up=f"u{up}",
             )
             for metric in ("latency", "bandwidth")
             for kind in "abcde"
@@ -94,7 +109,9 @@ def test_a_name_has_one_colour_and_panels_one_axis() -> None:
             assert len(set.union(*here.values())) == len(here)
         for metric in ("latency", "bandwidth"):
             panels = [figure for figure in drawn["x", "first"] if metric in figure.title]
-            assert len({json.dumps([domain(figure, axis) for axis in "xy"]) for figure in panels}) == 1
+            assert (
+                len({json.dumps([domain(figure, axis) for axis in "xy"]) for figure in panels}) == 1
+            )
             assert len(panels) > (metric == "latency")
         described.append(([figure.title for figure in figures], colours))
     assert described[0] == described[1]
@@ -137,24 +154,40 @@ def test_flags_are_counts_of_runs_in_the_table() -> None:
         line("1 KB", "latency", [4.0], [5.0]),
     ]
     ((figure,),) = compared.draw(lines).values()
-    assert figure.title == "size: latency, message 1 KB", "a parameter of the series that the marks do not vary"
-    page = comparison.page(Comparison(tuple(lines), 0, 0, 0, 0), ("a", "b"), ["elanite"], Inputs(["elanite"]))
+    assert figure.title == "size: latency, message 1 KB", (
+        "a parameter of the series that the marks do not vary"
+    )
+    page = comparison.page(
+        Comparison(tuple(lines), 0, 0, 0, 0), ("a", "b"), ["elanite"], Inputs(["elanite"])
+    )
     assert "latency" in page.findings[0]
-    rows = {(row[0], *row[2:]) for table in page.sections[-1].tables for row in table.rows if "queues grow" in row[1]}
-    assert rows == {("1 KB", "1 of 2", "2 of 2", "", "undecided"), ("4 KB", "0 of 2", "2 of 2", "", "differs")}
+    rows = {
+        (row[0], *row[2:])
+        for table in page.sections[-1].tables
+        for row in table.rows
+        if "queues grow" in row[1]
+    }
+    assert rows == {
+        ("1 KB", "1 of 2", "2 of 2", "", "undecided"),
+        ("4 KB", "0 of 2", "2 of 2", "", "differs"),
+    }
 
 
 def test_tables_have_the_parameters_of_the_series() -> None:
     differs = line("1 KB", "latency", [4.0], [5.0], source="main")
     lines = (differs, line("1 KB", "latency", [4.0], [4.0], source="elan"))
-    page = comparison.page(Comparison(lines, 0, 0, 0, 0), ("a", "b"), ["elanite"], Inputs(["elanite"]))
+    page = comparison.page(
+        Comparison(lines, 0, 0, 0, 0), ("a", "b"), ["elanite"], Inputs(["elanite"])
+    )
     for table in page.sections[0].tables:
         assert table.columns[0] == "source"
 
 
 def test_the_finding_has_the_factor_of_a_decrease() -> None:
     lines = (line("1 KB", "latency", [5.0], [4.0]), line("4 KB", "latency", [100.0], [124.0]))
-    page = comparison.page(Comparison(lines, 0, 0, 0, 0), ("a", "b"), ["elanite"], Inputs(["elanite"]))
+    page = comparison.page(
+        Comparison(lines, 0, 0, 0, 0), ("a", "b"), ["elanite"], Inputs(["elanite"])
+    )
     assert "B / A 0.8, a factor of 1.25; A has 5, B has 4" in page.findings[0]
 
 
@@ -175,24 +208,44 @@ def test_equal_zeros_are_marks_and_others_are_counted() -> None:
 
 def test_exact_marks_at_one_place_stand_side_by_side() -> None:
     """Points without random numbers have no intervals, and equal changes would hide each other."""
-    lines = [line(f"{size} KB", "latency", [size], [size * 1.5], source=source) for size in (1, 4) for source in "ab"]
+    lines = [
+        line(f"{size} KB", "latency", [size], [size * 1.5], source=source)
+        for size in (1, 4)
+        for source in "ab"
+    ]
     ((figure,),) = compared.draw(lines).values()
     assert len({row["_shift"] for row in data(figure, "_change")}) == 2
     assert dodge.SIDE_BY_SIDE in figure.caption
 
 
 def test_legends_share_the_colours() -> None:
-    """Another legend's names leave the first colours to this one's curves, which stay easy to distinguish."""
-    lines = [line(f"{size} KB", "latency", [size], [size * 1.5], source=name) for size in (1, 4) for name in "abcde"]
-    other = [line(f"{size} KB", "wait", [size], [size * 1.2], target=name) for size in (1, 4) for name in "vwxyz"]
+    """Another legend's names leave the first colours to this one's curves, which stay easy to
+    distinguish.
+    """
+    lines = [
+        line(f"{size} KB", "latency", [size], [size * 1.5], source=name)
+        for size in (1, 4)
+        for name in "abcde"
+    ]
+    other = [
+        line(f"{size} KB", "wait", [size], [size * 1.2], target=name)
+        for size in (1, 4)
+        for name in "vwxyz"
+    ]
     ((first, second),) = compared.draw([*lines, *other]).values()
-    colours = [[key.colour for key in tabular.legends(one.spec())[0].keys] for one in (first, second)]
+    colours = [
+        [key.colour for key in tabular.legends(one.spec())[0].keys] for one in (first, second)
+    ]
     assert colours[0] == colours[1]
 
 
-def place(series: str, metric: str, measured: float, job: str | None = None, **about: object) -> ValueComparison:
+def place(
+    series: str, metric: str, measured: float, job: str | None = None, **about: object
+) -> ValueComparison:
     names = {"id": "x", "experiment": "mine", "series": series, "seed": 1}
-    return ValueComparison(names | about, job, metric, "us", measured, 0.1, True, 0.1, measured + 1, measured + 0.05)
+    return ValueComparison(
+        names | about, job, metric, "us", measured, 0.1, True, 0.1, measured + 1, measured + 0.05
+    )
 
 
 def drawn(places: list[ValueComparison]) -> list[Figure]:
@@ -210,18 +263,32 @@ def drawn(places: list[ValueComparison]) -> list[Figure]:
 
 def test_every_measured_value_is_one_mark() -> None:
     places = [
-        place("size", "latency", 3.0 * n, message=f"{4**n} KB", message_bytes=1024 * 4**n, source=source)
+        place(
+            "size",
+            "latency",
+            3.0 * n,
+            message=f"{4**n} KB",
+            message_bytes=1024 * 4**n,
+            source=source,
+        )
         for n in range(1, 5)
         for source in ("main", "elan")
     ]
-    places += [place("patterns", "accepted", 50, "a", pattern="uniform"), place("patterns", "accepted", 40, "b")]
+    places += [
+        place("patterns", "accepted", 50, "a", pattern="uniform"),
+        place("patterns", "accepted", 40, "b"),
+    ]
     places += [place("alone", "latency", 7.0)]
     found = drawn(places)
     names = ["size: latency", "patterns: accepted", "alone: latency"]
-    assert [figure.title for figure in found] == [text for name in names for text in (name, f"{name}, residuals")]
+    assert [figure.title for figure in found] == [
+        text for name in names for text in (name, f"{name}, residuals")
+    ]
     joined = ["lines: simulated" in figure.caption for figure in found[::2]]
     kinds = [{layer["mark"]["type"] for layer in figure.spec()["layer"]} for figure in found[::2]]
-    assert [("line" in kind, "tick" in kind) for kind in kinds] == [(one, not one) for one in joined]
+    assert [("line" in kind, "tick" in kind) for kind in kinds] == [
+        (one, not one) for one in joined
+    ]
     assert joined == [True, False, False]
     marks = [row for figure in found[::2] for row in data(figure, "_measured")]
     assert sorted(row["_measured"] for row in marks) == sorted(each.measured for each in places)
@@ -233,7 +300,9 @@ def test_every_measured_value_is_one_mark() -> None:
 
 def test_residuals_that_are_equal_stand_side_by_side() -> None:
     places = [
-        place("size", "latency", size, message=f"{size} KB", message_bytes=1024 * size, source=source)
+        place(
+            "size", "latency", size, message=f"{size} KB", message_bytes=1024 * size, source=source
+        )
         for size in (1, 4)
         for source in ("main", "elan")
     ]
@@ -241,9 +310,14 @@ def test_residuals_that_are_equal_stand_side_by_side() -> None:
     assert len({row["_shift"] for row in data(residuals, "_residual")}) == 2
     assert dodge.SIDE_BY_SIDE in residuals.caption
     assert dodge.SIDE_BY_SIDE in values.caption
-    far = [replace(each, after=each.measured - 0.2 * (each.about["source"] == "main")) for each in places]
+    far = [
+        replace(each, after=each.measured - 0.2 * (each.about["source"] == "main"))
+        for each in places
+    ]
     _, residuals = drawn(far)
-    assert {row["_shift"] for row in data(residuals, "_residual")} == {0.0}, "none hides another one"
+    assert {row["_shift"] for row in data(residuals, "_residual")} == {0.0}, (
+        "none hides another one"
+    )
     assert dodge.SIDE_BY_SIDE not in residuals.caption
 
 
@@ -256,7 +330,15 @@ def test_captions_name_the_error_of_values_without_a_sigma() -> None:
 
 def test_many_configurations_are_panels() -> None:
     places = [
-        place("size", "latency", size + to, message=f"{size} KB", message_bytes=1024 * size, to=to, source=source)
+        place(
+            "size",
+            "latency",
+            size + to,
+            message=f"{size} KB",
+            message_bytes=1024 * size,
+            to=to,
+            source=source,
+        )
         for size in (1, 4, 16, 64)
         for to in range(1, 7)
         for source in ("main", "elan")
@@ -268,7 +350,9 @@ def test_many_configurations_are_panels() -> None:
         assert len({row["curve"] for row in data(figure, "_measured")}) <= 7
 
 
-def test_the_page_of_a_comparison(elanite: Run, campaign: Path, faster: Path, tmp_path: Path) -> None:
+def test_the_page_of_a_comparison(
+    elanite: Run, campaign: Path, faster: Path, tmp_path: Path
+) -> None:
     words = ("compare", str(campaign), str(faster), "--html", "changes.html")
     ended = elanite(*words, "--format", "json")
     assert ended.code == 0, ended.err
@@ -277,15 +361,28 @@ def test_the_page_of_a_comparison(elanite: Run, campaign: Path, faster: Path, tm
     assert parts.loads == []
     assert FOREIGN.search(text_of(page)) is None
     assert parts.headings[0] == f"{campaign} and {faster} compared"
-    assert shlex.split(parts.command) == ["elanite", *words[:3], "--format", "json", "--html", "changes.html"]
+    assert shlex.split(parts.command) == [
+        "elanite",
+        *words[:3],
+        "--format",
+        "json",
+        "--html",
+        "changes.html",
+    ]
     found = json.loads(ended.out)
     counts = [sum(each["state"] == state for each in found) for state in ComparisonState]
     assert (
-        "{} figures of the points in both folders: {} differ, {} equal, {} undecided.".format(len(found), *counts)
+        "{} figures of the points in both folders: {} differ, {} equal, {} undecided.".format(
+            len(found), *counts
+        )
         in parts.findings
     )
     assert parts.findings[0].startswith(f"Largest change of the {counts[0]} figures that differ: ")
-    rows = [row for table in re.findall(r'<table class="listed">.*?</table>', page, re.DOTALL) for row in states(table)]
+    rows = [
+        row
+        for table in re.findall(r'<table class="listed">.*?</table>', page, re.DOTALL)
+        for row in states(table)
+    ]
     assert sorted(rows) == sorted(each["state"] for each in found)
     # The results are inside: the comparison is the same without the folders.
     opened = elanite("open", "changes.html", "--into", "else")
@@ -309,17 +406,27 @@ def test_large_results_stay_outside_of_a_page(
         assert "the page does not hold them" in page.notes[-1]
     same = [tmp_path / folder / "out" for folder in "xy"]
     empty = Comparison((), 0, 0, 0, 0)
-    assert list(comparison.inputs(empty, *same, ["--all"]).words) == ["elanite", "compare", "out-a", "out-b", "--all"]
+    assert list(comparison.inputs(empty, *same, ["--all"]).words) == [
+        "elanite",
+        "compare",
+        "out-a",
+        "out-b",
+        "--all",
+    ]
 
 
-def test_a_page_holds_the_compared_points_only(campaign: Path, faster: Path, tmp_path: Path) -> None:
+def test_a_page_holds_the_compared_points_only(
+    campaign: Path, faster: Path, tmp_path: Path
+) -> None:
     b = tmp_path / "some"
     kept = sorted(Store(faster / "store").identities())[:4]
     for point in kept:
         shutil.copytree(faster / "store" / point, b / "store" / point)
     found = compare_stores(Store(campaign / "store"), Store(b / "store"))
     inside = comparison.inputs(found, campaign, b, [])
-    points = [name.split("/") for name in dict.fromkeys(name.rpartition("/")[0] for name in inside.files)]
+    points = [
+        name.split("/") for name in dict.fromkeys(name.rpartition("/")[0] for name in inside.files)
+    ]
     assert sorted(point for folder, _, point in points if folder == "some") == kept
     theirs = {point for folder, _, point in points if folder == campaign.name}
     assert found.only_a > 0
@@ -328,21 +435,35 @@ def test_a_page_holds_the_compared_points_only(campaign: Path, faster: Path, tmp
 
 def test_many_names_of_inputs_are_folded() -> None:
     for count, folded in ((3, False), (40, True)):
-        inputs = Inputs(["elanite", "compare"], {f"a/store/{n}/rows.parquet": b"\0" * 2**18 for n in range(count)})
+        inputs = Inputs(
+            ["elanite", "compare"],
+            {f"a/store/{n}/rows.parquet": b"\0" * 2**18 for n in range(count)},
+        )
         text = frame.render(frame.Page("Title", ["elanite"], inputs))
-        outside = re.sub(r"<details class=.listed.>.*?</details>|<script.*?</script>", "", text, flags=re.DOTALL)
+        outside = re.sub(
+            r"<details class=.listed.>.*?</details>|<script.*?</script>", "", text, flags=re.DOTALL
+        )
         assert ("a/store/2/rows.parquet" in outside) is not folded
         assert ("40 files, 10.0 MB." in outside) is folded
 
 
 @pytest.mark.parametrize(("drew", "words"), [(True, "1.05 ± 0.014"), (False, "1.05")])
 def test_the_largest_change_is_that_of_pairs(drew: bool, words: str) -> None:
-    """Means with wide intervals differ where their pairs do; the sentence has the interval that decides."""
+    """Means with wide intervals differ where their pairs do; the sentence has the interval that
+    decides.
+    """
     a = [200.0, 225.0, 250.0]
-    lines = [line("1 KB", "latency", a, [1.05 * each for each in a], drew), line("4 KB", "latency", a, a, drew)]
+    lines = [
+        line("1 KB", "latency", a, [1.05 * each for each in a], drew),
+        line("4 KB", "latency", a, a, drew),
+    ]
     inputs = Inputs(["elanite"])
-    (first, *_) = comparison.page(Comparison(tuple(lines), 0, 0, 0, 0), ("a", "b"), ["elanite"], inputs).findings
-    assert first.startswith(f"Largest change of the figure that differs: latency, µs, B / A {words}")
+    (first, *_) = comparison.page(
+        Comparison(tuple(lines), 0, 0, 0, 0), ("a", "b"), ["elanite"], inputs
+    ).findings
+    assert first.startswith(
+        f"Largest change of the figure that differs: latency, µs, B / A {words}"
+    )
     assert (", pair by pair;" in first) is drew
 
 
@@ -351,8 +472,24 @@ def states(table: str) -> list[str]:
 
 
 def test_the_page_of_a_calibration(elanite: Run, pings: Path, tmp_path: Path) -> None:
-    words = ["calibrate", "qsnet/ping", "--fit", "bus.rate=150 MB/s..400 MB/s", "--fit", "tport.handle=100..200"]
-    words += ["--to", str(pings), "--machine-out", "fitted.toml", "--html", "fit.html", "--format", "json"]
+    words = [
+        "calibrate",
+        "qsnet/ping",
+        "--fit",
+        "bus.rate=150 MB/s..400 MB/s",
+        "--fit",
+        "tport.handle=100..200",
+    ]
+    words += [
+        "--to",
+        str(pings),
+        "--machine-out",
+        "fitted.toml",
+        "--html",
+        "fit.html",
+        "--format",
+        "json",
+    ]
     words += [*(part for each in SHORT for part in ("--set", each))]
     ended = elanite(*words)
     assert ended.code == 2, "one value is not determined; the page is there"
@@ -361,8 +498,12 @@ def test_the_page_of_a_calibration(elanite: Run, pings: Path, tmp_path: Path) ->
     assert parts.loads == []
     assert parts.headings[0] == "Calibration of es40-qsnet"
     assert sorted(shlex.split(parts.command)) == sorted(["elanite", *words])
-    assert re.match(r"bus.rate: 231.\d+ MB/s \(95% interval .* to .*\), 264 MB/s before", parts.findings[0])
-    assert "Not determined: tport.handle keeps 168. No measured value depends on it." in text_of(page)
+    assert re.match(
+        r"bus.rate: 231.\d+ MB/s \(95% interval .* to .*\), 264 MB/s before", parts.findings[0]
+    )
+    assert "Not determined: tport.handle keeps 168. No measured value depends on it." in text_of(
+        page
+    )
     tables = tables_of(page)
     assert [row[-2] for row in tables["Fitted parameters"][1:]] == ["1.0%", "not determined"]
     assert len(tables["Measured values"]) == 1 + 4
@@ -370,5 +511,11 @@ def test_the_page_of_a_calibration(elanite: Run, pings: Path, tmp_path: Path) ->
     assert opened.code == 0, opened.err
     assert (tmp_path / "fit" / "measured.csv").read_bytes() == pings.read_bytes()
     again = shlex.split(opened.out.partition(" && ")[2])
-    named = ["--machine", "es40-qsnet", *("measured.csv" if word == str(pings) else word for word in words)]
-    assert sorted(again) == sorted(["elanite", *named]), "all options, and files by their names in the folder"
+    named = [
+        "--machine",
+        "es40-qsnet",
+        *("measured.csv" if word == str(pings) else word for word in words),
+    ]
+    assert sorted(again) == sorted(["elanite", *named]), (
+        "all options, and files by their names in the folder"
+    )

@@ -40,8 +40,13 @@ def placements(loads: list[str], seeds: int = 1, other: str = '"100 MB/s"') -> s
     text = TRAFFIC.format(seeds=seeds)
     for name, nodes in NODES.items():
         text += f'[[series]]\nname = "{name}"\n'
-        for job, pattern, where, load in (("a", "uniform", nodes[0], loads), ("b", "shift 3", nodes[1], other)):
-            text += f'[series.jobs.{job}]\npattern = "{pattern}"\nnodes = "{where}"\nmessage = "1 KB"\n'
+        for job, pattern, where, load in (
+            ("a", "uniform", nodes[0], loads),
+            ("b", "shift 3", nodes[1], other),
+        ):
+            text += (
+                f'[series.jobs.{job}]\npattern = "{pattern}"\nnodes = "{where}"\nmessage = "1 KB"\n'
+            )
             text += f'sizes = "fixed"\narrivals = "exponential"\nload = {load}\n'.replace("'", '"')
     return text
 
@@ -64,9 +69,9 @@ def means(rows: list[Row]) -> Iterator[tuple[Row, str, float]]:
     """Each configuration and metric with the plain mean over its batches and seeds."""
     values: dict[Key, list[float]] = defaultdict(list)
     for row in rows:
-        values[tuple((k, v) for k, v in row.items() if k not in ("id", "seed", "batch", "value"))].append(
-            float(row["value"])
-        )
+        values[
+            tuple((k, v) for k, v in row.items() if k not in ("id", "seed", "batch", "value"))
+        ].append(float(row["value"]))
     for key, each in values.items():
         row = dict(key)
         yield row, row["metric"], sum(each) / len(each)
@@ -76,11 +81,15 @@ def accepted(rows: list[Row]) -> dict[str, tuple[str, str, str]]:
     """By configuration, the highest accepted load, where it is, and the lowest saturated load."""
     found: dict[str, list[tuple[float, str, float, float]]] = defaultdict(list)
     state = {key_of(row): mean for row, metric, mean in means(rows) if metric == "saturated"}
-    varying = [k for k in rows[0] if k not in ("job", "series") and len({row[k] for row in rows}) > 1]
+    varying = [
+        k for k in rows[0] if k not in ("job", "series") and len({row[k] for row in rows}) > 1
+    ]
     for row, metric, mean in means(rows):
         if metric == "accepted":
             load = f"{row['job']}.load" if f"{row['job']}.load" in row else "load"
-            own = [k for k in varying if k.endswith((".load", "load", "pattern", "on")) and k != load]
+            own = [
+                k for k in varying if k.endswith((".load", "load", "pattern", "on")) and k != load
+            ]
             key = repr((row["series"], row["job"], [row[k] for k in own]))
             found[key].append((float(row[f"{load}_MBps"]), row[load], mean, state[key_of(row)]))
     answer = {}
@@ -100,7 +109,9 @@ def agree(page: str, rows: list[Row]) -> None:
     expected = accepted(rows)
     head, *body = tables_of(page)["Throughput of every configuration"]
     assert [cell.split(",")[0] for cell in head[:3]] == ["configuration", "highest accepted", "at"]
-    assert len({row[0] for row in body}) == len(body) == len(expected), "a row for each configuration"
+    assert len({row[0] for row in body}) == len(body) == len(expected), (
+        "a row for each configuration"
+    )
     found = sorted((row[1].partition(" ")[0], row[2], row[4]) for row in body)
     assert found == sorted(expected.values())
     jobs = sorted({row["job"] for row in rows if row["job"]})
@@ -109,9 +120,13 @@ def agree(page: str, rows: list[Row]) -> None:
         _agree(page, body, own, f" of job {job}" if len(jobs) > 1 else "")
 
 
-def _agree(page: str, body: list[list[str]], expected: dict[str, tuple[str, str, str]], job: str) -> None:
+def _agree(
+    page: str, body: list[list[str]], expected: dict[str, tuple[str, str, str]], job: str
+) -> None:
     """The sentence about a job's throughput agrees with its rows."""
-    (first,) = (one for one in Parts(page).findings if one.startswith(f"Highest accepted load{job}: "))
+    (first,) = (
+        one for one in Parts(page).findings if one.startswith(f"Highest accepted load{job}: ")
+    )
     said = re.findall(r"([\d,.]+)(?: ± [\d.,]+)? MB/s per node at ([\d.]+ [MG]B/s)", first)
     ranked = sorted(expected.values(), key=lambda one: float(one[0].replace(",", "")))
     assert said[0] == ranked[-1][:2]
@@ -124,10 +139,23 @@ def _agree(page: str, body: list[list[str]], expected: dict[str, tuple[str, str,
         assert (row[1].partition(" ")[0], row[2]) == said[0]
 
 
-def test_two_machines_and_two_placements_say_what_the_table_says(elanite: Run, tmp_path: Path) -> None:
+def test_two_machines_and_two_placements_say_what_the_table_says(
+    elanite: Run, tmp_path: Path
+) -> None:
     fast(tmp_path)
-    (tmp_path / "mine.toml").write_text(placements(["60 MB/s", "330 MB/s"], seeds=2), encoding="utf-8")
-    words = ("run", "mine.toml", "--machine", "es40-qsnet", "--machine", "slow-bus.toml", "--html", "page.html")
+    (tmp_path / "mine.toml").write_text(
+        placements(["60 MB/s", "330 MB/s"], seeds=2), encoding="utf-8"
+    )
+    words = (
+        "run",
+        "mine.toml",
+        "--machine",
+        "es40-qsnet",
+        "--machine",
+        "slow-bus.toml",
+        "--html",
+        "page.html",
+    )
     rows = results(elanite(*words, "--format", "csv"))
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     agree(page, rows)
@@ -140,12 +168,20 @@ def test_two_machines_and_two_placements_say_what_the_table_says(elanite: Run, t
 
 def test_counters_of_faults_are_no_configurations(elanite: Run, tmp_path: Path) -> None:
     text = TRAFFIC.format(seeds=1) + '[[series]]\nname = "lossy"\n'
-    text += 'fault = [{ links = "all", bit_error_rate = [0.0, 1e-5] }]\n[series.jobs.u]\npattern = "uniform"\n'
-    text += 'nodes = 8\nmessage = "1 KB"\nsizes = "fixed"\narrivals = "exponential"\nload = ["60 MB/s", "250 MB/s"]\n'
+    text += (
+        'fault = [{ links = "all", bit_error_rate = [0.0, 1e-5] }]\n[series.jobs.u]\npattern ='
+        ' "uniform"\n'
+    )
+    text += (
+        'nodes = 8\nmessage = "1 KB"\nsizes = "fixed"\narrivals = "exponential"\nload = ["60 MB/s",'
+        ' "250 MB/s"]\n'
+    )
     (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
     rows = results(elanite("run", "mine.toml", "--html", "page.html", "--format", "csv"))
     assert any(not row["job"] for row in rows), "rows without a job are what this test is about"
-    _, *body = tables_of((tmp_path / "page.html").read_text(encoding="utf-8"))["Throughput of every configuration"]
+    _, *body = tables_of((tmp_path / "page.html").read_text(encoding="utf-8"))[
+        "Throughput of every configuration"
+    ]
     configurations = {row["fault.bit_error_rate"] for row in rows if row["metric"] == "accepted"}
     assert len(body) == len(configurations) == 2
     assert all(float(row[1].partition(" ")[0]) > 0 for row in body)
@@ -157,15 +193,32 @@ def test_counters_of_faults_are_no_configurations(elanite: Run, tmp_path: Path) 
     assert max(counts) > 0
     (said,) = (one for one in Parts(page).findings if one.startswith("Failures: "))
     worst = max(resent, key=lambda label: resent[label])
-    assert said.startswith(f"Failures: at most {number(max(counts))} packets sent again in a run ({worst}), ")
+    assert said.startswith(
+        f"Failures: at most {number(max(counts))} packets sent again in a run ({worst}), "
+    )
     assert not any("job" in row[0] for row in body), "the only job distinguishes nothing"
 
 
 def test_the_sweep_of_a_list_says_what_the_table_says(elanite: Run, tmp_path: Path) -> None:
-    text = TRAFFIC.format(seeds=1) + '[[series]]\nname = "load"\n[series.jobs.all]\npattern = ["uniform", "tornado"]\n'
-    text += 'nodes = 16\nmessage = "1 KB"\nsizes = "fixed"\narrivals = "exponential"\nload = "330 MB/s"\n'
+    text = (
+        TRAFFIC.format(seeds=1)
+        + '[[series]]\nname = "load"\n[series.jobs.all]\npattern = ["uniform", "tornado"]\n'
+    )
+    text += (
+        'nodes = 16\nmessage = "1 KB"\nsizes = "fixed"\narrivals = "exponential"\nload = "330'
+        ' MB/s"\n'
+    )
     (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
-    words = ("sweep", "mine.toml", "--vary", "bus.rate=120 MB/s,250 MB/s", "--html", "page.html", "--format", "csv")
+    words = (
+        "sweep",
+        "mine.toml",
+        "--vary",
+        "bus.rate=120 MB/s,250 MB/s",
+        "--html",
+        "page.html",
+        "--format",
+        "csv",
+    )
     rows = results(elanite(*words))
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     _, *body = tables_of(page)["Throughput of every configuration"]
@@ -185,7 +238,9 @@ def test_random_experiments_say_what_their_tables_say(elanite: Run, tmp_path: Pa
         draw = Random(seed)
         loads = sorted(draw.sample(range(40, 340, 20), draw.randint(1, 4)))
         text = placements(
-            [f"{load} MB/s" for load in loads], draw.randint(1, 2), draw.choice(['"90 MB/s"', '"310 MB/s"'])
+            [f"{load} MB/s" for load in loads],
+            draw.randint(1, 2),
+            draw.choice(['"90 MB/s"', '"310 MB/s"']),
         )
         (tmp_path / f"r{seed}.toml").write_text(text, encoding="utf-8")
         rows = results(elanite("run", f"r{seed}.toml", "--html", f"{seed}.html", "--format", "csv"))
@@ -231,10 +286,16 @@ def test_pings_are_compared_at_the_ends_of_the_axis(elanite: Run, tmp_path: Path
 def test_series_that_vary_other_keys_are_not_compared(elanite: Run, tmp_path: Path) -> None:
     """A series over sizes and one over destinations have their own sentences and charts."""
     fast(tmp_path)
-    text = PING + PING[PING.index("[[series]]") :].replace('"ping"', '"far"').replace("[1, 63]", "16")
+    text = PING + PING[PING.index("[[series]]") :].replace('"ping"', '"far"').replace(
+        "[1, 63]", "16"
+    )
     (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
     rows = results(elanite("run", "mine.toml", "--html", "page.html", "--format", "csv"))
-    said = [one for one in Parts((tmp_path / "page.html").read_text(encoding="utf-8")).findings if "64 KB" in one]
+    said = [
+        one
+        for one in Parts((tmp_path / "page.html").read_text(encoding="utf-8")).findings
+        if "64 KB" in one
+    ]
     for series in ("ping", "far"):
         low = min(
             mean
@@ -248,7 +309,9 @@ def test_series_that_vary_other_keys_are_not_compared(elanite: Run, tmp_path: Pa
 def test_changes_that_all_machines_share_stand_in_the_head(elanite: Run, tmp_path: Path) -> None:
     text = placements(["50 MB/s", "300 MB/s"])
     changes = "".join(f'{{ link.channels = {n}, switch.circuit = "wormhole" }},' for n in (2, 4))
-    (tmp_path / "own.toml").write_text(text.replace("[series.jobs.a]", f"machine = [{changes}]\n[series.jobs.a]"))
+    (tmp_path / "own.toml").write_text(
+        text.replace("[series.jobs.a]", f"machine = [{changes}]\n[series.jobs.a]")
+    )
     ended = elanite("run", "own.toml", "--html", "own.html", "--format", "csv")
     assert ended.code == 0, ended
     page = (tmp_path / "own.html").read_text(encoding="utf-8")
@@ -284,7 +347,11 @@ def test_the_shares_of_jobs_are_those_of_the_flits(elanite: Run, tmp_path: Path)
                 assert each["ab"[int(end.split()[1]) % 2]] == 1.0, (link, each)
         mixed += 0.1 < each["a"] < 0.9
     assert mixed > 0, "links between switches carry both jobs"
-    sentence = next(one for one in Parts((tmp_path / "page.html").read_text()).findings if one.startswith("Hottest"))
+    sentence = next(
+        one
+        for one in Parts((tmp_path / "page.html").read_text()).findings
+        if one.startswith("Hottest")
+    )
     packed = next(point for point in found.points if point.series == "packed")
     best = hottest.first(hottest.hottest([packed], found.store, []))
     known = hottest.shares(packed, found.store)

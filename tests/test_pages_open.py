@@ -1,4 +1,6 @@
-"""Pages carry their inputs: unpacked elsewhere they give the same results, and a hostile page harms no file."""
+"""Pages carry their inputs: unpacked elsewhere they give the same results, and a hostile page harms
+no file.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def machine_file(folder: Path) -> None:
         graph.add_edge(f"gpu{node}", f"leaf{node // 2}")
     graph.add_edge("leaf0", "leaf1")
     (folder / "net.graphml").write_text("\n".join(nx.generate_graphml(graph)), encoding="utf-8")
-    topology = 'nodes = { value = 4, source = "test" }\nkind = { value = "graph", source = "test" }\n'
+    topology = (
+        'nodes = { value = 4, source = "test" }\nkind = { value = "graph", source = "test" }\n'
+    )
     topology += 'file = { value = "net.graphml", source = "test" }\n'
     (folder / "own net.toml").write_text(machine_text(topology), encoding="utf-8")
 
@@ -96,12 +100,24 @@ def test_a_page_gives_the_same_results_in_another_folder(elanite: Run, tmp_path:
     (tmp_path / "work" / "experiments").mkdir()
     experiment = tmp_path / "work" / "experiments" / "-mine.toml"
     experiment.write_text(TRAFFIC.format(machine="../deep/own net.toml"), encoding="utf-8")
-    words = ["run", "../experiments/-mine.toml", "--set", "bus.rate=200 MB/s", "--html", "../page.html"]
+    words = [
+        "run",
+        "../experiments/-mine.toml",
+        "--set",
+        "bus.rate=200 MB/s",
+        "--html",
+        "../page.html",
+    ]
     first = digests(elanite, work, words)
     assert len(first) == 4
     again = tmp_path / "else where"
     words = reopened(elanite, tmp_path / "work" / "page.html", again)
-    assert sorted(one.name for one in again.iterdir()) == ["_mine.toml", "command.sh", "own net.toml", "pairs.csv"]
+    assert sorted(one.name for one in again.iterdir()) == [
+        "_mine.toml",
+        "command.sh",
+        "own net.toml",
+        "pairs.csv",
+    ]
     (tmp_path / "work").rename(tmp_path / "gone")
     assert sorted(digests(elanite, again, words).values()) == sorted(first.values())
     assert not (again / ".." / "page.html").exists()
@@ -113,9 +129,18 @@ def test_the_page_of_a_sweep_gives_the_same_results(elanite: Run, tmp_path: Path
     machine_file(work)
     (work / "pairs.csv").write_text(PAIRS, encoding="utf-8")
     (work / "more.csv").write_text("source,destination\n0,1\n", encoding="utf-8")
-    text = TRAFFIC.format(machine="own net.toml").replace("'../shared files/pairs.csv'", "'tornado'")
+    text = TRAFFIC.format(machine="own net.toml").replace(
+        "'../shared files/pairs.csv'", "'tornado'"
+    )
     (work / "mine.toml").write_text(text, encoding="utf-8")
-    words = ["sweep", "mine.toml", "--vary", "series.pairs.pattern=pairs.csv,./more.csv", "--html", "page.html"]
+    words = [
+        "sweep",
+        "mine.toml",
+        "--vary",
+        "series.pairs.pattern=pairs.csv,./more.csv",
+        "--html",
+        "page.html",
+    ]
     words += ["--vary", "bus.rate=200 MB/s,300 MB/s", "--machine", "own net.toml"]
     first = digests(elanite, work, words)
     assert len(first) == 4
@@ -126,15 +151,37 @@ def test_the_page_of_a_sweep_gives_the_same_results(elanite: Run, tmp_path: Path
 @pytest.mark.parametrize(
     ("words", "there"),
     [
-        (["run", SMALL, "--series", "ping", "--html", "new/p.html", "--svg", "new/p.svg"], {"p.html", "p.svg"}),
-        (["sweep", SMALL, "--vary", "bus.rate=200 MB/s", "--series", "ping", "--html", "new/s.html"], {"s.html"}),
-        (["replay", "new/r.goal", "--operations", "--html", "new/other.html"], {"r.goal", "other.html"}),
+        (
+            ["run", SMALL, "--series", "ping", "--html", "new/p.html", "--svg", "new/p.svg"],
+            {"p.html", "p.svg"},
+        ),
+        (
+            [
+                "sweep",
+                SMALL,
+                "--vary",
+                "bus.rate=200 MB/s",
+                "--series",
+                "ping",
+                "--html",
+                "new/s.html",
+            ],
+            {"s.html"},
+        ),
+        (
+            ["replay", "new/r.goal", "--operations", "--html", "new/other.html"],
+            {"r.goal", "other.html"},
+        ),
     ],
 )
-def test_an_opened_command_has_all_options(elanite: Run, tmp_path: Path, words: list[str], there: set[str]) -> None:
+def test_an_opened_command_has_all_options(
+    elanite: Run, tmp_path: Path, words: list[str], there: set[str]
+) -> None:
     """Result and output options are those that ran; files have their names in the folder."""
     (tmp_path / "new").mkdir()
-    (tmp_path / "new" / "r.goal").write_text("".join(goal.all_reduce(4, 2000, "ring")), encoding="ascii")
+    (tmp_path / "new" / "r.goal").write_text(
+        "".join(goal.all_reduce(4, 2000, "ring")), encoding="ascii"
+    )
     words += ["--format", "json"]
     ended = elanite(*words)
     assert ended.code == 0, ended.err
@@ -166,8 +213,12 @@ def test_shipped_files_are_named_and_same_names_are_kept_apart(tmp_path: Path) -
     assert b"# mine" in files.contents["es40-qsnet"]
 
 
-def test_a_program_of_the_user_stays_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine file beside the experiment file is found from any folder; its page names the simulating program."""
+def test_a_program_of_the_user_stays_outside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine file beside the experiment file is found from any folder; its page names the
+    simulating program.
+    """
     program = tmp_path / "slim-fly"
     program.write_text("not run here", encoding="utf-8")
     folder = tmp_path / "own"
@@ -185,7 +236,9 @@ def test_a_program_of_the_user_stays_outside(tmp_path: Path, monkeypatch: pytest
 
 
 def test_large_files_stay_outside() -> None:
-    found = Inputs.gather(["elanite", "run", "a.toml"], {"a.toml": b"a", "b.csv": b"b" * (17 << 20), "c.csv": b"c"})
+    found = Inputs.gather(
+        ["elanite", "run", "a.toml"], {"a.toml": b"a", "b.csv": b"b" * (17 << 20), "c.csv": b"c"}
+    )
     assert list(found.files) == ["a.toml", "c.csv"]
     assert found.absent == {"b.csv": hashlib.sha256(b"b" * (17 << 20)).hexdigest()}
 
@@ -193,7 +246,9 @@ def test_large_files_stay_outside() -> None:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("page") / "mine.html"
-    inputs = Inputs.gather(["elanite", "run", "mine.toml"], {"mine.toml": b"a = '<b>'", "deep/t.bin": b"\xff\x00"})
+    inputs = Inputs.gather(
+        ["elanite", "run", "mine.toml"], {"mine.toml": b"a = '<b>'", "deep/t.bin": b"\xff\x00"}
+    )
     pages.write(file, Page("Mine", ("elanite", "run", "../mine.toml"), inputs))
     return file
 
@@ -206,7 +261,9 @@ def spoilt(page: Path, folder: Path, change: Callable[[dict[str, Any]], object])
     block = json.loads(text[start:end])
     change(block)
     file = folder / "spoilt.html"
-    file.write_text(text[:start] + json.dumps(block).replace("<", "\\u003c") + text[end:], encoding="utf-8")
+    file.write_text(
+        text[:start] + json.dumps(block).replace("<", "\\u003c") + text[end:], encoding="utf-8"
+    )
     return file
 
 
@@ -232,17 +289,47 @@ def test_only_a_new_or_an_empty_folder_is_filled(elanite: Run, page: Path, tmp_p
         (tmp_path / name).mkdir()
     (tmp_path / "used" / "other.txt").write_text("mine", encoding="utf-8")
     (tmp_path / "file").write_text("mine", encoding="utf-8")
-    for name, said in (("used", "used exists and is not empty"), ("file", "file exists and is not a folder")):
+    for name, said in (
+        ("used", "used exists and is not empty"),
+        ("file", "file exists and is not a folder"),
+    ):
         ended = elanite("open", str(page), "--into", name)
-        assert (ended.code, said in ended.err, "--into FOLDER" in ended.err) == (2, True, True), ended
+        assert (ended.code, said in ended.err, "--into FOLDER" in ended.err) == (2, True, True), (
+            ended
+        )
     assert [one.name for one in (tmp_path / "used").iterdir()] == ["other.txt"]
     assert elanite("open", str(page), "--into", "empty").code == 0
     assert (tmp_path / "empty" / "mine.toml").is_file()
 
 
 BAD_NAMES = [
-    *("/etc/mine", "../mine", "a/../../mine", "a/..", "..", ".", "", "a//b", "./a", "a/", "~\\x", "a\\..\\b", "C:x"),
-    *("a\nb", "a\x1b[31m", "a\u202eb", "a\x00b", "-rf", "a/-rf", " a", "command.sh", "COMMAND.SH", "command.sh/x"),
+    *(
+        "/etc/mine",
+        "../mine",
+        "a/../../mine",
+        "a/..",
+        "..",
+        ".",
+        "",
+        "a//b",
+        "./a",
+        "a/",
+        "~\\x",
+        "a\\..\\b",
+        "C:x",
+    ),
+    *(
+        "a\nb",
+        "a\x1b[31m",
+        "a\u202eb",
+        "a\x00b",
+        "-rf",
+        "a/-rf",
+        " a",
+        "command.sh",
+        "COMMAND.SH",
+        "command.sh/x",
+    ),
     *("DEEP/t.bin", "deep", "deep/t.bin/x", "x" * 300, "a/" * 20 + "a", "\ud800", 7, None, ["a"]),
 ]
 
@@ -260,7 +347,11 @@ DAMAGE: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("no base64", lambda block: block["files"][1].update(base64="a?"), "cannot be decoded"),
     ("surrogate", lambda block: block["files"][0].update(text="\ud800"), "cannot be decoded"),
     ("no command", lambda block: block.pop("command"), "not a command of Elanite"),
-    ("other command", lambda block: block.update(command=["rm", "-rf", "/"]), "not a command of Elanite"),
+    (
+        "other command",
+        lambda block: block.update(command=["rm", "-rf", "/"]),
+        "not a command of Elanite",
+    ),
     ("control", lambda block: block["command"].append("\x1b]0;x\x07"), "control characters"),
     ("no list", lambda block: block.update(files={"a": 1}), "lists of its files"),
     ("no entry", lambda block: block.update(files=["a"]), "a file has no name"),
@@ -271,8 +362,12 @@ DAMAGE: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "said"), [one[1:] for one in DAMAGE], ids=[one[0] for one in DAMAGE])
-def test_damaged_blocks_are_errors(page: Path, tmp_path: Path, change: Callable[..., object], said: str) -> None:
+@pytest.mark.parametrize(
+    ("change", "said"), [one[1:] for one in DAMAGE], ids=[one[0] for one in DAMAGE]
+)
+def test_damaged_blocks_are_errors(
+    page: Path, tmp_path: Path, change: Callable[..., object], said: str
+) -> None:
     with pytest.raises(UsageError, match=said):
         opening.read(spoilt(page, tmp_path, change))
 
@@ -317,7 +412,9 @@ def test_nothing_is_written_through_links(page: Path, tmp_path: Path) -> None:
     assert list((tmp_path / "away").iterdir()) == []
 
 
-def test_a_page_of_another_model_and_absent_files_are_told(elanite: Run, page: Path, tmp_path: Path) -> None:
+def test_a_page_of_another_model_and_absent_files_are_told(
+    elanite: Run, page: Path, tmp_path: Path
+) -> None:
     absent = [{"name": "a.out", "sha256": "12ab"}]
     file = spoilt(page, tmp_path, lambda block: block.update(model=999, absent=absent))
     ended = elanite("open", str(file))
@@ -330,7 +427,9 @@ def test_the_file_with_the_command_runs_from_anywhere(page: Path, tmp_path: Path
     folder = tmp_path / "it's here"
     opening.unpack(opening.read(page), folder)
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "elanite").write_text('#!/bin/sh\nprintf "%s\\n" "$PWD" "$@"\n', encoding="utf-8")
+    (tmp_path / "bin" / "elanite").write_text(
+        '#!/bin/sh\nprintf "%s\\n" "$PWD" "$@"\n', encoding="utf-8"
+    )
     (tmp_path / "bin" / "elanite").chmod(0o755)
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     ended = execute(["sh", str(folder / "command.sh")], cwd="/", env=os.environ | {"PATH": path})

@@ -1,4 +1,6 @@
-"""All seeds count for a page's hottest links and congestion; the point it shows is named with its seed."""
+"""All seeds count for a page's hottest links and congestion; the point it shows is named with its
+seed.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,17 @@ from test_pages_findings import Run, placements, results
 
 
 def test_the_hottest_link_is_that_of_all_seeds(elanite: Run, tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text(placements(["60 MB/s", "330 MB/s", "400 MB/s"], seeds=4), encoding="utf-8")
+    (tmp_path / "mine.toml").write_text(
+        placements(["60 MB/s", "330 MB/s", "400 MB/s"], seeds=4), encoding="utf-8"
+    )
     results(elanite("run", "mine.toml", "--html", "page.html", "--format", "csv"))
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     found = load_results(tmp_path / "mine.toml", out=tmp_path / "out")
     links = {}
     for point in found.points:
-        counted = found.congestion(point).links.sort("waiting_us", "link", descending=[True, False], nulls_last=True)
+        counted = found.congestion(point).links.sort(
+            "waiting_us", "link", descending=[True, False], nulls_last=True
+        )
         links[point.id] = counted.row(0, named=True)
     best = max(found.points, key=lambda point: links[point.id]["waiting_us"])
     link, load = links[best.id], best.parameters["a.load"]
@@ -34,15 +40,27 @@ def test_the_hottest_link_is_that_of_all_seeds(elanite: Run, tmp_path: Path) -> 
     assert head[:3] == ["configuration", "seed", "hottest link"]
     for configuration, seed, where, _, _, waits in rows:
         series, _, each = configuration.partition(", a.load ")
-        points = [point for point in found.points if (point.series, point.parameters["a.load"]) == (series, each)]
+        points = [
+            point
+            for point in found.points
+            if (point.series, point.parameters["a.load"]) == (series, each)
+        ]
         assert len(points) == 4
         most = max(points, key=lambda point: links[point.id]["waiting_us"])
         hot = links[most.id]
-        assert (seed, where, waits) == (str(most.seed), f"{hot['from']} → {hot['to']}", number(hot["waiting_us"]))
+        assert (seed, where, waits) == (
+            str(most.seed),
+            f"{hot['from']} → {hot['to']}",
+            number(hot["waiting_us"]),
+        )
 
 
-def test_the_pictures_count_all_points_and_begin_with_the_hottest(elanite: Run, tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text(placements(["60 MB/s", "330 MB/s", "400 MB/s"], seeds=4), encoding="utf-8")
+def test_the_pictures_count_all_points_and_begin_with_the_hottest(
+    elanite: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.toml").write_text(
+        placements(["60 MB/s", "330 MB/s", "400 MB/s"], seeds=4), encoding="utf-8"
+    )
     results(elanite("run", "mine.toml", "--html", "page.html", "--format", "csv"))
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "The 12 of 24 points with the longest waits" in page
@@ -55,7 +73,9 @@ def test_the_pictures_count_all_points_and_begin_with_the_hottest(elanite: Run, 
 
 
 def _lists(page: str) -> list[tuple[list[str], int]]:
-    """The pictures' point lists, the first one for differences: their labels, and the chosen place."""
+    """The pictures' point lists, the first one for differences: their labels, and the chosen
+    place.
+    """
     starts = [match.start() for match in re.finditer(r'\{"name": ?"point_', page)]
     params = [json.JSONDecoder().raw_decode(page[start:])[0] for start in starts]
     return [(param["bind"]["labels"], param["value"]) for param in params]

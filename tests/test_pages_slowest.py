@@ -16,7 +16,13 @@ from elanite.report.pages import hottest
 
 
 def run(tmp_path: Path, loads: list[str], seeds: int = 2) -> el.Results:
-    job = {"nodes": 16, "message": "1 KB", "sizes": "fixed", "arrivals": "exponential", "processes": 4}
+    job = {
+        "nodes": 16,
+        "message": "1 KB",
+        "sizes": "fixed",
+        "arrivals": "exponential",
+        "processes": 4,
+    }
     experiment = {
         "title": "Own traffic",
         "machine": "es40-qsnet",
@@ -31,9 +37,16 @@ def test_the_slowest_node_has_the_smallest_part_of_its_offer(tmp_path: Path) -> 
     (said,) = hottest.slowest(found.points, found.store, ["load"])
     nodes = found.table("nodes").rows(named=True)
     least = min(nodes, key=lambda node: node["accepted"] / node["offered"])
-    assert min(nodes, key=lambda node: node["accepted"])["node"] != least["node"], "least offered is not served worst"
-    assert said.startswith(f"Slowest node: node {least['node']} (load 1 GB/s, seed {least['seed']}), with")
-    assert f"with {number(least['accepted'])} MB/s accepted of {number(least['offered'])} MB/s offered" in said
+    assert min(nodes, key=lambda node: node["accepted"])["node"] != least["node"], (
+        "least offered is not served worst"
+    )
+    assert said.startswith(
+        f"Slowest node: node {least['node']} (load 1 GB/s, seed {least['seed']}), with"
+    )
+    assert (
+        f"with {number(least['accepted'])} MB/s accepted of {number(least['offered'])} MB/s offered"
+        in said
+    )
     assert f"({least['accepted'] / least['offered']:.0%})" in said
 
 
@@ -41,12 +54,16 @@ def test_no_node_is_slow_where_all_are_served_within_noise(tmp_path: Path) -> No
     """At a steady load, a node that drew few messages, or has one in flight, is not slow."""
     found = run(tmp_path, ["40 MB/s"])
     nodes = found.table("nodes")
-    assert (nodes["accepted"] < hottest.BEHIND * nodes["accepted"].mean()).any(), "some nodes drew few messages"
+    assert (nodes["accepted"] < hottest.BEHIND * nodes["accepted"].mean()).any(), (
+        "some nodes drew few messages"
+    )
     (said,) = hottest.slowest(found.points, found.store, ["load"])
     part = (nodes["accepted"] / nodes["offered"]).min()
     assert isinstance(part, float)
     assert part < hottest.BEHIND, "some nodes have messages on their way"
-    assert said.startswith("No node is slow beyond the chance of few messages; the smallest accepted part: node")
+    assert said.startswith(
+        "No node is slow beyond the chance of few messages; the smallest accepted part: node"
+    )
     assert said.endswith(f"({part:.0%}).")
 
 
@@ -83,9 +100,17 @@ def test_the_hottest_link_names_its_equals(tmp_path: Path) -> None:
     assert best is not None
     assert "(load 1 GB/s), busy" in hottest.sentence(best, links, None)
     twice = best.links.head(1).with_columns(link=pl.lit(999, best.links.schema["link"]))
-    same = replace(best, configuration="the other", links=pl.concat([best.links.head(1), twice, best.links.tail(-1)]))
+    same = replace(
+        best,
+        configuration="the other",
+        links=pl.concat([best.links.head(1), twice, best.links.tail(-1)]),
+    )
     said = hottest.sentence(same, [*links, same], None)
     assert "(load 1 GB/s; as 1 other link; as hot in 2 of 3 configurations), busy" in said
     link = best.links["link"][0]
-    known = hottest.Shares(("a", "b", ""), {link: {"a": 0.997, "b": 0.003, "": 0.0}}, 0.0, whole=True)
-    assert hottest.sentence(best, links, known).endswith("; its flits come from job a (100%), job b (less than 1%).")
+    known = hottest.Shares(
+        ("a", "b", ""), {link: {"a": 0.997, "b": 0.003, "": 0.0}}, 0.0, whole=True
+    )
+    assert hottest.sentence(best, links, known).endswith(
+        "; its flits come from job a (100%), job b (less than 1%)."
+    )

@@ -1,4 +1,6 @@
-"""The paper has no separate figures: each is read from a generated table, and the text is renewed with the tables."""
+"""The paper has no separate figures: each is read from a generated table, and the text is renewed
+with the tables.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,12 @@ def build() -> dict[str, Any]:
 
 
 def test_the_paper_is_renewed_with_the_tables(build: dict[str, Any]) -> None:
-    assert (PAPER / "paper.md").read_text(encoding="utf-8") == build["paper"](), "python paper/build.py"
-    assert (PAPER / "numbers.md").read_text(encoding="utf-8") == build["numbers"](), "python paper/build.py"
+    assert (PAPER / "paper.md").read_text(encoding="utf-8") == build["paper"](), (
+        "python paper/build.py"
+    )
+    assert (PAPER / "numbers.md").read_text(encoding="utf-8") == build["numbers"](), (
+        "python paper/build.py"
+    )
 
 
 def test_the_template_has_no_figures_of_its_own(build: dict[str, Any]) -> None:
@@ -37,7 +43,11 @@ def test_the_template_has_no_figures_of_its_own(build: dict[str, Any]) -> None:
 
 def test_every_citation_has_an_entry() -> None:
     cited = set(re.findall(r"@(\w+)", (PAPER / "template.md").read_text(encoding="utf-8")))
-    entries = set(re.findall(r"^@\w+\{(\w+),", (PAPER / "paper.bib").read_text(encoding="utf-8"), re.MULTILINE))
+    entries = set(
+        re.findall(
+            r"^@\w+\{(\w+),", (PAPER / "paper.bib").read_text(encoding="utf-8"), re.MULTILINE
+        )
+    )
     assert cited == entries
 
 

@@ -1,4 +1,6 @@
-"""`elanite place`: placements by rule, pattern programs, and slow-downs recomputed from separate runs."""
+"""`elanite place`: placements by rule, pattern programs, and slow-downs recomputed from separate
+runs.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,18 @@ from test_pages import Parts
 
 Run = Callable[..., Ended]
 
-WORDS = ("place", "tiny.toml", "--job", "4:alltoall", "--job", "4:shift", "--steps", "3", "--message", "64 KB")
+WORDS = (
+    "place",
+    "tiny.toml",
+    "--job",
+    "4:alltoall",
+    "--job",
+    "4:shift",
+    "--steps",
+    "3",
+    "--message",
+    "64 KB",
+)
 FEW = ("--random", "1", "--search", "1", "--out", "own")
 
 
@@ -36,7 +49,19 @@ def rows(folder: Path) -> list[dict[str, float | str]]:
     def run(*words: str) -> Ended:
         return execute(command(*words), cwd=folder)
 
-    made = run("new", "machine", "tiny", "--nodes", "12", "--oversubscription", "2:1", "--link", "NDR", "--ports", "9")
+    made = run(
+        "new",
+        "machine",
+        "tiny",
+        "--nodes",
+        "12",
+        "--oversubscription",
+        "2:1",
+        "--link",
+        "NDR",
+        "--ports",
+        "9",
+    )
     assert made.code == 0, made
     ended = run(*WORDS, *FEW, "--format", "json", "--html", "place.html")
     assert ended.code == 0, ended
@@ -45,7 +70,9 @@ def rows(folder: Path) -> list[dict[str, float | str]]:
 
 
 def times(folder: Path, nodes: dict[str, str], metric: str = "time") -> dict[str, float]:
-    """Job times on these nodes, in a separate run: one job alone has no ``time_alone`` but its time."""
+    """Job times on these nodes, in a separate run: one job alone has no ``time_alone`` but its
+    time.
+    """
     traces = {job: {"file": f"{job}.goal", "nodes": where} for job, where in nodes.items()}
     content = {
         "title": "own",
@@ -58,7 +85,9 @@ def times(folder: Path, nodes: dict[str, str], metric: str = "time") -> dict[str
         (folder / f"{job}.goal").write_bytes((place / f"{job}.goal").read_bytes())
     experiment = el.Experiment.from_dict(content, str(folder / "mine"))
     frame = el.run(experiment, out=folder / "again").frame()
-    return {row["job"]: row["value"] for row in frame.iter_rows(named=True) if row["metric"] == metric}
+    return {
+        row["job"]: row["value"] for row in frame.iter_rows(named=True) if row["metric"] == metric
+    }
 
 
 def of(rows: list[dict[str, float | str]], placement: str) -> dict[str, dict[str, float | str]]:
@@ -66,7 +95,9 @@ def of(rows: list[dict[str, float | str]], placement: str) -> dict[str, dict[str
 
 
 def test_slow_downs_are_those_of_two_runs(rows: list[dict[str, float | str]], folder: Path) -> None:
-    """Together, and each job alone in a run without the other, at the place where it is fastest alone."""
+    """Together, and each job alone in a run without the other, at the place where it is fastest
+    alone.
+    """
     names = {str(row["placement"]) for row in rows}
     assert {"packed", "spread", "random-1"} <= names
     for placement in ("packed", "spread"):
@@ -81,10 +112,14 @@ def test_slow_downs_are_those_of_two_runs(rows: list[dict[str, float | str]], fo
             assert row["sharing"] == pytest.approx(together[job] / alone, rel=1e-12)
 
 
-def test_the_best_is_first_and_its_links_are_named(rows: list[dict[str, float | str]], folder: Path) -> None:
+def test_the_best_is_first_and_its_links_are_named(
+    rows: list[dict[str, float | str]], folder: Path
+) -> None:
     worst: dict[str, float] = {}
     for row in rows:
-        worst[str(row["placement"])] = max(worst.get(str(row["placement"]), 0.0), float(row["slowdown"]))
+        worst[str(row["placement"])] = max(
+            worst.get(str(row["placement"]), 0.0), float(row["slowdown"])
+        )
     order = list(dict.fromkeys(str(row["placement"]) for row in rows))
     assert [worst[name] for name in order] == sorted(worst.values())
     spread = of(rows, "spread")["shift"]
@@ -95,7 +130,9 @@ def test_the_best_is_first_and_its_links_are_named(rows: list[dict[str, float | 
     assert "Shared links" in page
     first, *others = Parts(page).findings
     assert first.startswith(f"Best of {len(order)} placements: {order[0]} (slow-down of ")
-    assert not any(one.startswith(("Slowdown", "Time")) for one in others), "sharing in three places is no slow-down"
+    assert not any(one.startswith(("Slowdown", "Time")) for one in others), (
+        "sharing in three places is no slow-down"
+    )
     assert f"{len(order)} placements, of which 3 are drawn" in page
 
 
@@ -108,11 +145,15 @@ def test_the_next_placement_is_named_where_it_looks_as_good() -> None:
     assert "; the next is b (slowest job 1.0002 against 1); the worst" in sentence(
         ["job"], [best, ranked("b", 1.0002), worst]
     )
-    assert "; the next is b (slowest job as slow); the worst" in sentence(["job"], [best, ranked("b", 1.0), worst])
+    assert "; the next is b (slowest job as slow); the worst" in sentence(
+        ["job"], [best, ranked("b", 1.0), worst]
+    )
 
 
 def test_a_slow_down_that_forgets_the_place_is_found() -> None:
-    """A planted mistake: the time alone in the same place makes a bad place with little company the best."""
+    """A planted mistake: the time alone in the same place makes a bad place with little company the
+    best.
+    """
     near = PlacementTrial(Placement("near", ((0,), (1,))), (10.5, 10.5), (10.0, 10.0))
     far = PlacementTrial(Placement("far", ((0,), (9,))), (20.0, 20.0), (20.0, 20.0))
     assert [each.tried.placement.name for each in placements.ranked([far, near])] == ["near", "far"]
@@ -120,9 +161,12 @@ def test_a_slow_down_that_forgets_the_place_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("nodes", "sizes", "leaf"), [(16, (4, 4), 4), (20, (6, 5, 3), 8), (9, (9,), None), (50, (7, 30), 10)]
+    ("nodes", "sizes", "leaf"),
+    [(16, (4, 4), 4), (20, (6, 5, 3), 8), (9, (9,), None), (50, (7, 30), 10)],
 )
-def test_placements_are_whole_and_apart(nodes: int, sizes: tuple[int, ...], leaf: int | None) -> None:
+def test_placements_are_whole_and_apart(
+    nodes: int, sizes: tuple[int, ...], leaf: int | None
+) -> None:
     chosen = placements.first(nodes, sizes, leaf, [1, 2])
     draws, known = random.Random(1), {each.nodes for each in chosen}
     for step in range(3):
@@ -153,7 +197,9 @@ def test_packed_aligned_and_spread() -> None:
 
 @pytest.mark.parametrize("pattern", [*patterns.NAMES, "shift 3"])
 def test_programs_send_what_they_receive(pattern: str) -> None:
-    """Each message that a rank sends is received by its destination, and the count equals the estimate's."""
+    """Each message that a rank sends is received by its destination, and the count equals the
+    estimate's.
+    """
     ranks, steps = 6, 5
     sent, received = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
     rank = 0
@@ -188,11 +234,17 @@ def test_jobs_that_are_wrong_have_a_remedy(text: str, message: str) -> None:
 
 
 def test_jobs_of_one_pattern_have_names_of_their_own() -> None:
-    assert [job.name for job in read(["4:shift 2", "4:shift 2", "8:uniform"])] == ["shift-2", "shift-2-2", "uniform"]
+    assert [job.name for job in read(["4:shift 2", "4:shift 2", "8:uniform"])] == [
+        "shift-2",
+        "shift-2-2",
+        "uniform",
+    ]
 
 
 def test_a_dry_run_simulates_nothing(elanite: Run, tmp_path: Path) -> None:
-    ended = elanite("place", "infiniband-ndr", "--job", "16:alltoall", "--job", "16:uniform", "--dry-run")
+    ended = elanite(
+        "place", "infiniband-ndr", "--job", "16:alltoall", "--job", "16:uniform", "--dry-run"
+    )
     assert ended.code == 0, ended
     assert "packed: alltoall 0-15; uniform 16-31" in ended.out
     assert "of processor time" in ended.out

@@ -1,4 +1,6 @@
-"""Flow lists, and programs side by side, by the command: closed forms, errors with places, tables and pages."""
+"""Flow lists, and programs side by side, by the command: closed forms, errors with places, tables
+and pages.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def ring(folder: Path, elanite: Run, name: str, ranks: int = 4) -> None:
-    made = elanite("goal", "allreduce", "--algorithm", "ring", "--ranks", str(ranks), "--size", "256 KB")
+    made = elanite(
+        "goal", "allreduce", "--algorithm", "ring", "--ranks", str(ranks), "--size", "256 KB"
+    )
     (folder / name).write_text(made.out)
 
 
@@ -94,13 +98,19 @@ def test_two_flows_into_one_link_take_twice_the_bytes(folder: Path, elanite: Run
 @pytest.mark.usefixtures("folder")
 def test_percentiles_by_size_are_rows(elanite: Run) -> None:
     rows = table(elanite("run", "mine.toml", "--format", "csv"))
-    assert rows["job"].unique().sort().to_list() == ["web", "web, 1 MB to 10 MB", "web, 10 KB to 100 KB"]
+    assert rows["job"].unique().sort().to_list() == [
+        "web",
+        "web, 1 MB to 10 MB",
+        "web, 10 KB to 100 KB",
+    ]
     small = values(rows, "web, 10 KB to 100 KB")
     assert (small["flows"], small["fct_slowdown_p99_9"]) == (1, 1)
     all_ = values(rows, "web")
     assert all_["fct_p99"] == all_["fct_p99_9"] >= all_["fct_p50"] > small["fct_p50"]
     shown = elanite("run", "mine.toml")
-    assert "fct_slowdown_p99_9" in shown.out.replace("\n", "").replace(" ", "") or "p99_9" in shown.out
+    assert (
+        "fct_slowdown_p99_9" in shown.out.replace("\n", "").replace(" ", "") or "p99_9" in shown.out
+    )
 
 
 def test_nodes_and_starts_place_a_list(folder: Path, elanite: Run) -> None:
@@ -127,7 +137,9 @@ def test_nodes_and_starts_place_a_list(folder: Path, elanite: Run) -> None:
         ("0 us,0,5", ("flows.csv:6:1", "this line has 3 values", "start,source")),
     ],
 )
-def test_errors_in_flows_name_their_place(folder: Path, elanite: Run, line: str, words: tuple[str, ...]) -> None:
+def test_errors_in_flows_name_their_place(
+    folder: Path, elanite: Run, line: str, words: tuple[str, ...]
+) -> None:
     (folder / "flows.csv").write_text(f"{FLOWS}{line}\n")
     ended = elanite("check", "mine.toml") if "5000" not in line else elanite("run", "mine.toml")
     assert ended.code == 2, str(ended)
@@ -140,7 +152,10 @@ def test_errors_in_flows_name_their_place(folder: Path, elanite: Run, line: str,
     [
         (None, ("cannot be read", "relative to the folder")),
         ("", ("there are no flows", "start,source,destination,size,class")),
-        ("src,dst\n0,5\n", ("does not name the columns", "start,source,destination,size,class", "elanite import")),
+        (
+            "src,dst\n0,5\n",
+            ("does not name the columns", "start,source,destination,size,class", "elanite import"),
+        ),
         ("start,source,destination,size\n", ("there are no flows", "0 us,0,5,64 KB")),
     ],
 )
@@ -158,13 +173,17 @@ def test_files_that_are_no_lists_are_named(
 
 def test_traces_take_what_a_replay_takes(folder: Path, elanite: Run) -> None:
     ring(folder, elanite, "ring.goal")
-    alone = json.loads(elanite("replay", "ring.goal", "--machine", "infiniband-ndr", "--format", "json").out)
+    alone = json.loads(
+        elanite("replay", "ring.goal", "--machine", "infiniband-ndr", "--format", "json").out
+    )
     trace = f'{HEAD}[series.traces.ring]\nfile = "ring.goal"\nnodes = 4\n'
     (folder / "mine.toml").write_text(trace)
     rows = values(table(elanite("run", "mine.toml", "--format", "csv")), "ring")
     assert rows == {"time": alone["simulated_us"]}
     # A start only moves the trace among the network's cycles.
-    later = table(elanite("run", "mine.toml", "--set", 'series.shared.ring.start="3 us"', "--format", "csv"))
+    later = table(
+        elanite("run", "mine.toml", "--set", 'series.shared.ring.start="3 us"', "--format", "csv")
+    )
     assert values(later, "ring")["time"] == pytest.approx(alone["simulated_us"], rel=1e-4)
 
 
@@ -187,12 +206,18 @@ repeats = 1
     (folder / "mine.toml").write_text(text)
     page = elanite("run", "mine.toml", "--html", "page.html", "--format", "csv")
     rows = table(page)
-    slowdowns = {job: values(rows, job)["slowdown"] for job in ("web", "one", "two", "trace", "noise")}
+    slowdowns = {
+        job: values(rows, job)["slowdown"] for job in ("web", "one", "two", "trace", "noise")
+    }
     assert slowdowns["two"] == slowdowns["trace"] == 1.0
     assert min(slowdowns[job] for job in ("web", "one", "noise")) > 1.0
     shares = table(elanite("run", "mine.toml", "--table", "shares", "--format", "csv"))
     links = table(elanite("run", "mine.toml", "--table", "links", "--format", "csv"))
-    sums = shares.group_by("link").agg(pl.col("packets", "flits").sum()).join(links, on="link", suffix="_of_link")
+    sums = (
+        shares.group_by("link")
+        .agg(pl.col("packets", "flits").sum())
+        .join(links, on="link", suffix="_of_link")
+    )
     apart = sums.filter(pl.col("packets") != pl.col("packets_of_link"))
     assert (apart["packets"] - apart["packets_of_link"]).max() in (None, 1, 2)
     # A rank in the ring sends 2 (p - 1) parts, each a quarter of the vector.
@@ -228,7 +253,10 @@ def test_a_trace_that_stands_still_says_where(folder: Path, elanite: Run) -> Non
     (folder / "wrong.goal").write_text(
         "num_ranks 2\nrank 0 {\nsend 8b to 1 tag 1\n}\nrank 1 {\nrecv 8b from 0 tag 2\n}\n"
     )
-    job = '[series.jobs.noise]\npattern = "uniform"\nnodes = 8\nmessage = "8 KB"\nsizes = "fixed"\narrivals = "fixed"\n'
+    job = (
+        '[series.jobs.noise]\npattern = "uniform"\nnodes = 8\nmessage = "8 KB"\nsizes ='
+        ' "fixed"\narrivals = "fixed"\n'
+    )
     trace = '[series.traces.ring]\nfile = "wrong.goal"\nnodes = 2\n'
     (folder / "mine.toml").write_text(f'{HEAD}{job}load = "1 GB/s"\n{trace}')
     ended = elanite("run", "mine.toml")
@@ -237,7 +265,9 @@ def test_a_trace_that_stands_still_says_where(folder: Path, elanite: Run) -> Non
 
 
 def test_files_count_by_their_content(folder: Path, elanite: Run) -> None:
-    """The same bytes elsewhere are the same point; other bytes are another, and a changed file is an error."""
+    """The same bytes elsewhere are the same point; other bytes are another, and a changed file is
+    an error.
+    """
     first = table(elanite("run", "mine.toml", "--format", "csv"))
     (folder / "moved").mkdir()
     (folder / "moved" / "flows.csv").write_text(FLOWS)
@@ -261,7 +291,16 @@ def test_files_count_by_their_content(folder: Path, elanite: Run) -> None:
 @pytest.mark.usefixtures("folder")
 def test_an_override_names_a_program(elanite: Run) -> None:
     flows = table(
-        elanite("run", "mine.toml", "--set", 'series.shared.web.start="2 us"', "--table", "flows", "--format", "csv")
+        elanite(
+            "run",
+            "mine.toml",
+            "--set",
+            'series.shared.web.start="2 us"',
+            "--table",
+            "flows",
+            "--format",
+            "csv",
+        )
     )
     assert flows["start_ps"].to_list() == [2_000_000, 2_000_000, 22_000_000]
 
@@ -275,12 +314,20 @@ def test_an_unknown_table_is_named(elanite: Run) -> None:
 
 
 def test_bins_have_equal_numbers_of_flows() -> None:
-    flows = pl.DataFrame({"size": range(1, 1001), "slowdown": [1 + size / 1000 for size in range(1, 1001)], "seed": 1})
+    flows = pl.DataFrame(
+        {
+            "size": range(1, 1001),
+            "slowdown": [1 + size / 1000 for size in range(1, 1001)],
+            "seed": 1,
+        }
+    )
     bins = drawn.binned(flows)
     assert bins["least"].unique().to_list() == bins["most"].unique().to_list() == [100]
     median = bins.filter(pl.col("percentile") == "p50").sort("size")
     assert median["size"].to_list() == [100 * place for place in range(1, 11)]
-    assert median["slowdown"].to_list() == pytest.approx([1 + (100 * place + 50) / 1000 for place in range(10)])
+    assert median["slowdown"].to_list() == pytest.approx(
+        [1 + (100 * place + 50) / 1000 for place in range(10)]
+    )
     few = drawn.binned(flows.with_columns(size=pl.col("size") % 3 + 1))
     assert sorted(few["size"].unique()) == [1, 2, 3]
     last = few.filter((pl.col("size") == 1) & (pl.col("percentile") == "p99.9"))
@@ -291,7 +338,13 @@ def test_percentiles_of_several_seeds_are_means() -> None:
     """Seeds do not lengthen a list: 3 seeds of 400 flows have no p99.9 of 1,200 flows."""
     slowdown = {1: 2.0, 2: 5.0, 3: 11.0}
     flows = pl.DataFrame(
-        {"seed": seed, "label": "a", "size": 1024 * (flow % 20 + 1), "fct_ps": 10**6 * seed, "slowdown": top}
+        {
+            "seed": seed,
+            "label": "a",
+            "size": 1024 * (flow % 20 + 1),
+            "fct_ps": 10**6 * seed,
+            "slowdown": top,
+        }
         for seed, most in slowdown.items()
         for flow in range(400)
         for top in [most if flow >= 395 else 1.0]
@@ -309,8 +362,12 @@ def test_percentiles_of_several_seeds_are_means() -> None:
     assert times.caption.endswith("Mean of the shares of 3 seeds.")
     # A seed whose flows faults have ended counts as much as the others.
     few = flows.filter((pl.col("seed") > 1) | (pl.col("size") == 1024))
-    (steps,) = [rows for rows in list(drawn.draw(few))[1].spec()["datasets"].values() if "share" in rows[0]]
-    assert next(row["share"] for row in steps if row["fct"] == 1.0 and row["share"]) == pytest.approx(100 / 3)
+    (steps,) = [
+        rows for rows in list(drawn.draw(few))[1].spec()["datasets"].values() if "share" in rows[0]
+    ]
+    assert next(
+        row["share"] for row in steps if row["fct"] == 1.0 and row["share"]
+    ) == pytest.approx(100 / 3)
 
 
 SEEDS = """
@@ -334,10 +391,14 @@ def test_flows_of_several_seeds_are_as_in_the_rows(folder: Path, elanite: Run) -
     web = rows.filter(pl.col("job") == "web")
     means = {
         (load, metric): mean
-        for load, metric, mean in web.group_by("noise.load", "metric").agg(pl.col("value").mean()).iter_rows()
+        for load, metric, mean in (
+            web.group_by("noise.load", "metric").agg(pl.col("value").mean()).iter_rows()
+        )
     }
     for load in loads:
-        (said,) = (one for one in Parts(page).findings if one.startswith("FCT slowdown") and load in one)
+        (said,) = (
+            one for one in Parts(page).findings if one.startswith("FCT slowdown") and load in one
+        )
         assert said.startswith("FCT slowdown of 3 flows in each of 3 seeds")
         for name in ("p50", "p99", "p99.9"):
             expected = number(means[load, f"fct_slowdown_{name.replace('.', '_')}"])
@@ -355,7 +416,9 @@ def test_flows_of_several_seeds_are_as_in_the_rows(folder: Path, elanite: Run) -
 
 
 def test_points_without_shared_links_are_counted(folder: Path, elanite: Run) -> None:
-    text = SEEDS.format(noise=NOISE, seeds=1, loads='"1 GB/s"').replace('"1-7"', '["1-7", "100-107"]')
+    text = SEEDS.format(noise=NOISE, seeds=1, loads='"1 GB/s"').replace(
+        '"1-7"', '["1-7", "100-107"]'
+    )
     (folder / "mine.toml").write_text(text)
     assert elanite("run", "mine.toml", "--html", "page.html").code == 0
     page = (folder / "page.html").read_text(encoding="utf-8")

@@ -1,4 +1,6 @@
-"""QsNetII: its measures can hold and can fail, and its figures are there; from synthetic results."""
+"""QsNetII: its measures can hold and can fail, and its figures are there; from synthetic
+results.
+"""
 
 from __future__ import annotations
 
@@ -18,38 +20,62 @@ TIMES = (0.0, 20.0, 60.0, 100.0, 250.0, 500.0, 1000.0)
 
 def ping(series: str, directions: str, message: str, metric: str, value: float) -> Row:
     return {
-        "id": "x", "series": series, "seed": 1, "batch": None, "directions": directions, "message": message,
-        "message_bytes": int(message.split()[0]) * {"B": 1, "KB": KB, "MB": KB * KB}[message.split()[1]],
-        "metric": metric, "unit": "us" if metric == "latency" else "MB/s", "value": value,
-    }  # fmt: skip
+        "id": "x",
+        "series": series,
+        "seed": 1,
+        "batch": None,
+        "directions": directions,
+        "message": message,
+        "message_bytes": int(message.split()[0])
+        * {"B": 1, "KB": KB, "MB": KB * KB}[message.split()[1]],
+        "metric": metric,
+        "unit": "us" if metric == "latency" else "MB/s",
+        "value": value,
+    }
 
 
 def overlap(*sizes: str, cost: float = 4.0, lost: float = 0.0, serial: bool = False) -> list[Row]:
-    """A machine with this call cost, that loses some bandwidth while it computes, or does not overlap."""
+    """A machine with this call cost, that loses some bandwidth while it computes, or does not
+    overlap.
+    """
     rows: list[Row] = []
     for message, compute in itertools.product(sizes or SIZES, TIMES):
         alone = SIZES[message]
         size = int(message.split()[0]) * KB
-        both = compute + alone if serial else max(alone / (1 - lost * (compute > 0)), compute + cost)
+        both = (
+            compute + alone if serial else max(alone / (1 - lost * (compute > 0)), compute + cost)
+        )
         common: Row = {
-            "id": "x", "series": "overlap", "seed": 1, "batch": None, "message": message, "message_bytes": size,
-            "compute": f"{compute:g} us", "compute_us": compute,
-        }  # fmt: skip
+            "id": "x",
+            "series": "overlap",
+            "seed": 1,
+            "batch": None,
+            "message": message,
+            "message_bytes": size,
+            "compute": f"{compute:g} us",
+            "compute_us": compute,
+        }
         values = {
-            "round": both, "availability": compute / both, "bandwidth": 2 * size / both,
+            "round": both,
+            "availability": compute / both,
+            "bandwidth": 2 * size / both,
             "over": float(not serial and compute > 1.1 * alone),
-        }  # fmt: skip
+        }
         units = {"round": "us", "bandwidth": "MB/s"}
         rows += [
             common | {"metric": metric, "unit": units.get(metric, ""), "value": value}
             for metric, value in values.items()
         ]
         if compute == 0.0:
-            rows.append(ping("round-trip", "one", message, "latency", 0.55 * alone) | {"compute_us": None})
+            rows.append(
+                ping("round-trip", "one", message, "latency", 0.55 * alone) | {"compute_us": None}
+            )
     return rows
 
 
-@pytest.mark.parametrize(("each", "holds"), [(428.5, True), (441.0, True), (857.0, False), (410.0, False)])
+@pytest.mark.parametrize(
+    ("each", "holds"), [(428.5, True), (441.0, True), (857.0, False), (410.0, False)]
+)
 def test_bidirectional_bandwidth_is_of_both_directions(each: float, holds: bool) -> None:
     verdict = judged("qsnet2.bi.bandwidth", [ping("mpi", "both", "4 MB", "bandwidth", each)])
     assert verdict.simulated == pytest.approx(2 * each)

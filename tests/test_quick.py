@@ -39,7 +39,9 @@ def test_the_quick_form_keeps_every_claim_measurable() -> None:
         if claim.experiment:
             points = [point for point in plans[claim.experiment].points if claim.asks_for(point)]
             assert points, claim.id
-            whole = [point for point in quick.planned(claim.experiment).points if claim.asks_for(point)]
+            whole = [
+                point for point in quick.planned(claim.experiment).points if claim.asks_for(point)
+            ]
             assert {point.series for point in points} == {point.series for point in whole}, claim.id
 
 
@@ -53,17 +55,24 @@ def test_the_table_changes_what_it_names() -> None:
         asked = [claim for claim in claims() if claim.experiment == name]
         for change in changes:
             others = plan(source, overrides=[other for other in changes if other is not change])
-            needed = {point.id for point in others.points if any(claim.asks_for(point) for claim in asked)}
+            needed = {
+                point.id for point in others.points if any(claim.asks_for(point) for claim in asked)
+            }
             assert needed != kept, change
 
 
 def test_short_runs_begin_when_their_sources_are_stationary() -> None:
-    """In series with an earlier start in the whole run, a shorter window shows at most twice the excess."""
+    """In series with an earlier start in the whole run, a shorter window shows at most twice the
+    excess.
+    """
     for name in quick.table():
         whole, short = (quick.planned(name, look=look) for look in (None, 0))
         for series in {point.series for point in short.points}:
             usual, found = (
-                max((abs(start.excess) for point in each.series(series) for start in starts(point)), default=0.0)
+                max(
+                    (abs(start.excess) for point in each.series(series) for start in starts(point)),
+                    default=0.0,
+                )
                 for each in (whole, short)
             )
             assert found <= max(warmup.MOST, 2 * usual), f"{name} {series}"
@@ -89,7 +98,10 @@ def test_cheap_experiments_with_claims_come_first(tmp_path: Path) -> None:
 def test_the_quick_form_is_a_small_part_of_the_whole(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     whole, short = (
-        sum(part.seconds for part in reproduction.parts(sources.shipped("experiment"), store, 1, quick=one))
+        sum(
+            part.seconds
+            for part in reproduction.parts(sources.shipped("experiment"), store, 1, quick=one)
+        )
         for one in (False, True)
     )
     assert short < whole / 4
@@ -106,7 +118,10 @@ def test_a_dry_run_simulates_nothing(elanite: Run, tmp_path: Path) -> None:
 def test_a_short_run_decides_only_by_whole_intervals() -> None:
     claim = Claim("a", "paper", "value", "says", value=100.0, tolerance=0.05)
     values = (99.0, 100.0, 101.0)
-    wide, narrow = Number(100.0, 90.0, 110.0, values=values), Number(100.0, 99.0, 101.0, values=values)
+    wide, narrow = (
+        Number(100.0, 90.0, 110.0, values=values),
+        Number(100.0, 99.0, 101.0, values=values),
+    )
     assert judge(claim, wide).holds is True
     assert judge(claim, wide, 0).holds is None
     assert judge(claim, wide, 0).state == "not resolved"
@@ -141,11 +156,15 @@ def test_points_that_are_not_shortened_need_no_more_values_than_in_a_whole_run()
     assert judge(claim, finding(one), 0).holds is None
     assert judge(claim, finding(replace(one, short=False)), 0).holds is True
     # A ratio over a figure from shortened points has too few values.
-    assert judge(claim, finding(replace(one, sides=(replace(one, short=False), one))), 0).holds is None
+    assert (
+        judge(claim, finding(replace(one, sides=(replace(one, short=False), one))), 0).holds is None
+    )
 
 
 def test_experiments_are_told_and_the_page_says_that_the_run_was_quick(tmp_path: Path) -> None:
-    words = command("reproduce", "--quick", "--only", "qsnet2/ping,qsnet2/noise", "--out", str(tmp_path))
+    words = command(
+        "reproduce", "--quick", "--only", "qsnet2/ping,qsnet2/noise", "--out", str(tmp_path)
+    )
     ended = execute(words)
     assert ended.code == 0, str(ended)
     assert ended.err.index("[1/2] qsnet2/") < ended.err.index("[2/2] qsnet2/")
@@ -160,7 +179,9 @@ def test_the_report_shows_what_has_finished_while_the_rest_runs(tmp_path: Path) 
     told: list[Path] = []
     work = reproduction.Reproduction(writer, told.append)
 
-    def simulate(plans: list[Plan], ended: Callable[[Plan, ExperimentCost], None]) -> CampaignOutcome:
+    def simulate(
+        plans: list[Plan], ended: Callable[[Plan, ExperimentCost], None]
+    ) -> CampaignOutcome:
         first, second = plans
         campaign.run([replace(second, points=second.points[:1])], store)
         campaign.run([first], store, ended=ended)
@@ -171,12 +192,16 @@ def test_the_report_shows_what_has_finished_while_the_rest_runs(tmp_path: Path) 
         return campaign.run([second], store, ended=ended)
 
     ends: list[tuple[str, int]] = []
-    outcome = work.run(plans, simulate, lambda plan, spent: ends.append((plan.experiment.name, spent.points)))
+    outcome = work.run(
+        plans, simulate, lambda plan, spent: ends.append((plan.experiment.name, spent.points))
+    )
     assert not outcome.failures
     assert ends == [("qsnet2/noise", 2), ("qsnet2/ping", len(plans[1].points) - 1)]
     assert 'id="qsnet2-ping"' in told[0].read_text(encoding="utf-8")
     assert len(told) == 1
-    assert any(verdict.judged and verdict.claim.experiment == "qsnet2/ping" for verdict in work.verdicts)
+    assert any(
+        verdict.judged and verdict.claim.experiment == "qsnet2/ping" for verdict in work.verdicts
+    )
 
 
 def test_plans_are_taken_in_order_and_their_ends_are_told(tmp_path: Path) -> None:
@@ -192,12 +217,16 @@ def test_plans_are_taken_in_order_and_their_ends_are_told(tmp_path: Path) -> Non
             seen.append(point.id)
 
     plans = [shared, cheap, dear]
-    campaign.run(plans, store, 1, Seen(), ended=lambda plan, _: told.append((plans.index(plan), len(seen))))
+    campaign.run(
+        plans, store, 1, Seen(), ended=lambda plan, _: told.append((plans.index(plan), len(seen)))
+    )
     assert told == [(0, 3), (1, 5), (2, len(dear.points) + 2)]
     assert set(seen[:3]) == {point.id for point in shared.points}
     # There is no point left to simulate: the ends are reported immediately.
     told.clear()
-    campaign.run(plans, store, 1, ended=lambda plan, spent: told.append((plans.index(plan), spent.points)))
+    campaign.run(
+        plans, store, 1, ended=lambda plan, spent: told.append((plans.index(plan), spent.points))
+    )
     assert told == [(0, 0), (1, 0), (2, 0)]
 
 
@@ -214,7 +243,8 @@ def test_wrong_selections_are_errors(elanite: Run) -> None:
     dry = elanite("reproduce", "--quick", "--only", "sources/unicast,speed", "--dry-run")
     for ended in (some, dry):
         assert (
-            "warning: --quick leaves out experiments that decide no claim: speed/uniform-64; run without" in ended.err
+            "warning: --quick leaves out experiments that decide no claim: speed/uniform-64; run"
+            " without" in ended.err
         )
 
 
@@ -225,14 +255,18 @@ def test_verdicts_of_short_runs_do_not_contradict_those_of_the_whole_run(tmp_pat
     from elanite.validation.scoreboard import scoreboard
 
     execute(command("reproduce", "--quick", "--out", str(tmp_path)), seconds=3000)
-    execute(command("reproduce", "--decide", "--only", "qsnet/permutations", "--out", str(tmp_path)), seconds=3000)
+    execute(
+        command("reproduce", "--decide", "--only", "qsnet/permutations", "--out", str(tmp_path)),
+        seconds=3000,
+    )
     states = whole_states()
     found = scoreboard(tmp_path, quick=True)
     undecided = {"not resolved", "source too vague"}
     other = {
         verdict.claim.id: (verdict.state, states[verdict.claim.id])
         for verdict in found
-        if not {verdict.state, states[verdict.claim.id]} & undecided and verdict.state != states[verdict.claim.id]
+        if not {verdict.state, states[verdict.claim.id]} & undecided
+        and verdict.state != states[verdict.claim.id]
     }
     assert other == {}
     decided = [verdict for verdict in found if verdict.claim.experiment == "qsnet/permutations"]

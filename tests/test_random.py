@@ -1,4 +1,6 @@
-"""Whether a point draws random numbers: the simulator's record, for every benchmark and randomness kind."""
+"""Whether a point draws random numbers: the simulator's record, for every benchmark and randomness
+kind.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +21,31 @@ from test_release_build import EXPERIMENTS, ROWS, last_of_each_series, machine
 KINDS = [(row["file"], row["series"]) for row in ROWS if row["engine"] == "worm"]
 
 WITHOUT = {
-    *(("good", "ping"), ("collectives", "ping"), ("collectives", "barrier"), ("overlap", "overlap")),
-    *(("allocation", "both"), ("allocation", "kept"), ("goodput", "form"), ("goodput", "form-of-levels")),
+    *(
+        ("good", "ping"),
+        ("collectives", "ping"),
+        ("collectives", "barrier"),
+        ("overlap", "overlap"),
+    ),
+    *(
+        ("allocation", "both"),
+        ("allocation", "kept"),
+        ("goodput", "form"),
+        ("goodput", "form-of-levels"),
+    ),
     *(("trace", "all-reduce"), ("trace", "all-to-all"), ("noise", "noise"), ("noise", "steps")),
 }
-"""Series with last points that draw no random numbers on a machine without noise; the others draw arrivals, sizes,
-destinations or bit errors."""
+"""Series with last points that draw no random numbers on a machine without noise; the others draw
+arrivals, sizes, destinations or bit errors.
+"""
 
 
 @cache
 def points(name: str) -> dict[str, Point]:
     """Each series' last point, on the Rust tests' machine."""
-    whole = plan(sources.read("experiment", EXPERIMENTS / f"{name}.toml"), [machine(name == "rails")])
+    whole = plan(
+        sources.read("experiment", EXPERIMENTS / f"{name}.toml"), [machine(name == "rails")]
+    )
     return {point.series: point for point in last_of_each_series(whole).points}
 
 
@@ -43,7 +58,9 @@ def simulated(point: str, seed: int) -> dict[str, Any]:
 def test_points_without_draws_are_the_same_for_every_seed(name: str, series: str) -> None:
     first, second = (simulated(points(name)[series].json, seed) for seed in (1, 2))
     assert first["random"] is second["random"] is ((name, series) not in WITHOUT)
-    assert (first == second) is not first["random"], "a draw that changes nothing, or a change without a draw"
+    assert (first == second) is not first["random"], (
+        "a draw that changes nothing, or a change without a draw"
+    )
 
 
 PING = f"""
@@ -54,10 +71,22 @@ name = "ping"
 {ping('"4 KB"', to=5, repeats=20)}"""
 
 FAULTS = {
-    "a cable that fails at a moment": ('link = "switch 1.0, port 5"\nat = "50 us"\nfor = "50 us"', False),
-    "a cable that fails at random": ('link = "switch 1.0, port 5"\nmtbf = "20 us"\nmttr = "10 us"', True),
-    "the worst cables": ('links = "level 1"\ncount = 3\npick = "worst"\nat = "50 us"\nfor = "50 us"', False),
-    "any cables": ('links = "level 1"\ncount = 3\npick = "random"\nat = "5 us"\nfor = "50 us"', True),
+    "a cable that fails at a moment": (
+        'link = "switch 1.0, port 5"\nat = "50 us"\nfor = "50 us"',
+        False,
+    ),
+    "a cable that fails at random": (
+        'link = "switch 1.0, port 5"\nmtbf = "20 us"\nmttr = "10 us"',
+        True,
+    ),
+    "the worst cables": (
+        'links = "level 1"\ncount = 3\npick = "worst"\nat = "50 us"\nfor = "50 us"',
+        False,
+    ),
+    "any cables": (
+        'links = "level 1"\ncount = 3\npick = "random"\nat = "5 us"\nfor = "50 us"',
+        True,
+    ),
     "bit errors": ('links = "all"\nbit_error_rate = 1e-5', True),
     "no bit errors": ('links = "all"\nbit_error_rate = 0', False),
 }
@@ -66,7 +95,9 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_draw_only_where_chance_decides(fault: str) -> None:
     text, random = FAULTS[fault]
-    experiment = Source("experiment", "ping", "ping.toml", "ping.toml", f"{PING}\n[[series.fault]]\n{text}\n")
+    experiment = Source(
+        "experiment", "ping", "ping.toml", "ping.toml", f"{PING}\n[[series.fault]]\n{text}\n"
+    )
     (point,) = plan(experiment, [machine(rails=False)]).points
     runs = [simulated(point.json, seed) for seed in range(1, 7)]
     assert {run["random"] for run in runs} == {random}

@@ -1,4 +1,6 @@
-"""Claim ranks: every claim has one, with its reason, and a rank that its data contradict is refused."""
+"""Claim ranks: every claim has one, with its reason, and a rank that its data contradict is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,11 @@ def read(rank: str) -> None:
 
 def test_a_rank_is_read() -> None:
     again = claims_of(WHOLE + AGAIN.replace("RANK", REPEAT), "own.toml")[1]
-    assert (again.rank, again.rests_on, again.because) == ("repeat", ("a.whole",), "the same sentence")
+    assert (again.rank, again.rests_on, again.because) == (
+        "repeat",
+        ("a.whole",),
+        "the same sentence",
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,16 +53,25 @@ def test_a_rank_is_read() -> None:
     [
         ("", "`rank`: this key is needed"),
         ('rank = "valeu"', "did you mean `value`"),
-        (REPEAT.replace("a.whole", "a.whol"), "`a.whol` is no other claim; did you mean `a.whole`?"),
+        (
+            REPEAT.replace("a.whole", "a.whol"),
+            "`a.whol` is no other claim; did you mean `a.whole`?",
+        ),
         (REPEAT.replace("a.whole", "a.again"), "`a.again` is no other claim"),
         (
             REPEAT.replace('["a.whole"]', "[]"),
             "`rests_on`: this key is for the ranks consequence and repeat, and needed",
         ),
         ('rank = "value"\nrests_on = ["a.whole"]', "the rank is value"),
-        (REPEAT.replace("the same sentence", ""), "this key is for ranks other than value and order, and needed"),
+        (
+            REPEAT.replace("the same sentence", ""),
+            "this key is for ranks other than value and order, and needed",
+        ),
         ('rank = "order"\nbecause = "so"', "the rank is order"),
-        ('rank = "bound"', "this key is for ranks other than value and order, and needed there; the rank is bound"),
+        (
+            'rank = "bound"',
+            "this key is for ranks other than value and order, and needed there; the rank is bound",
+        ),
     ],
 )
 def test_a_rank_that_its_data_contradict_is_refused(rank: str, said: str) -> None:
@@ -71,8 +86,12 @@ def test_a_rank_that_its_data_contradict_is_refused(rank: str, said: str) -> Non
 def test_a_limit_is_no_value_and_a_repeat_repeats_no_repeat() -> None:
     with pytest.raises(UsageError, match="kind max is a bound; the rank is value"):
         claims_of(WHOLE.replace('kind = "value"', 'kind = "max"'), "own.toml")
-    third = AGAIN.replace("a.again", "a.third").replace("RANK", REPEAT.replace("a.whole", "a.again"))
-    with pytest.raises(UsageError, match=r"`a\.third`, `rests_on`: a repeat rests on one claim, which is"):
+    third = AGAIN.replace("a.again", "a.third").replace(
+        "RANK", REPEAT.replace("a.whole", "a.again")
+    )
+    with pytest.raises(
+        UsageError, match=r"`a\.third`, `rests_on`: a repeat rests on one claim, which is"
+    ):
         claims_of(WHOLE + AGAIN.replace("RANK", REPEAT) + third, "own.toml")
 
 
@@ -87,7 +106,9 @@ def test_a_consequence_rests_on_fitted_claims() -> None:
 def test_a_bound_that_the_source_does_not_state_is_named_as_ours() -> None:
     """Part bounds other than 0 and 1, and bounds in tests for which the source gives no figure."""
     for claim in claims():
-        measure = claim.measure.besides if isinstance(claim.measure, FigureMeasure) else claim.measure
+        measure = (
+            claim.measure.besides if isinstance(claim.measure, FigureMeasure) else claim.measure
+        )
         parts = measure.parts if isinstance(measure, Statements) else ()
         bounds = {end for part in parts for end in astuple(part.bound)[:4] if end is not None}
         if bounds - {0.0, 1.0} and not claim.today:

@@ -1,4 +1,6 @@
-"""The readings table has each I/O statement with each reading; its default cells match the claims."""
+"""The readings table has each I/O statement with each reading; its default cells match the
+claims.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,12 @@ CLAIMS = {claim.id: claim for claim in claims()}
 
 
 def test_every_statement_about_io_is_in_the_table() -> None:
-    asked = {name for name, claim in CLAIMS.items() if claim.experiment in ("qsnet/io", "qsnet/combined")}
-    assert {claim.id for row in ROWS for claim in row.claims} == asked - {"combined.alone"}, "no reading of it is open"
+    asked = {
+        name for name, claim in CLAIMS.items() if claim.experiment in ("qsnet/io", "qsnet/combined")
+    }
+    assert {claim.id for row in ROWS for claim in row.claims} == asked - {"combined.alone"}, (
+        "no reading of it is open"
+    )
 
 
 def test_the_default_reading_is_that_of_the_claims() -> None:
@@ -47,7 +53,9 @@ def test_the_default_reading_is_that_of_the_claims() -> None:
     assert {claim.id for claim, _ in defaults} == {claim.id for row in ROWS for claim in row.claims}
     for claim, row in defaults:
         here = points(claim, (row, half) if row.columns else (row,))
-        assert here == [point for point in planned(claim.experiment).points if claim.asks_for(point)], claim.id
+        assert here == [
+            point for point in planned(claim.experiment).points if claim.asks_for(point)
+        ], claim.id
 
 
 def test_readings_select_points_of_their_own() -> None:
@@ -55,27 +63,39 @@ def test_readings_select_points_of_their_own() -> None:
     for row in ROWS:
         for claim in row.claims:
             columns = [(row, column) for column in COLUMNS] if row.columns else [(row,)]
-            found = [{point.id for point in points(claim, one) if point.series != "alone"} for one in columns]
+            found = [
+                {point.id for point in points(claim, one) if point.series != "alone"}
+                for one in columns
+            ]
             assert all(found), (claim.id, row.name)
             assert sum(map(len, found)) == len(set().union(*found)), (claim.id, row.name)
     for name in ("io.deterministic.clustered", "combined.dedicated", "combined.shared.overlap"):
         rows = [row for row in ROWS if CLAIMS[name] in row.claims]
-        found = [{point.id for point in points(CLAIMS[name], (row,)) if point.series != "alone"} for row in rows]
+        found = [
+            {point.id for point in points(CLAIMS[name], (row,)) if point.series != "alone"}
+            for row in rows
+        ]
         assert sum(map(len, found)) == len(set().union(*found)), name
 
 
 def test_readings_have_the_same_windows() -> None:
     """The claims' points have more seeds."""
-    table = [point for point in planned("qsnet/io").points if point.parameters["load"] == "350 MB/s"]
-    assert {(point.run["warm_up"], point.run["window"], point.run["precision"]) for point in table} == {
-        ("100 ms", "240 ms", 0.0)
-    }
+    table = [
+        point for point in planned("qsnet/io").points if point.parameters["load"] == "350 MB/s"
+    ]
+    assert {
+        (point.run["warm_up"], point.run["window"], point.run["precision"]) for point in table
+    } == {("100 ms", "240 ms", 0.0)}
     assert len(table) == 8 * 8 + 3 * 28
 
 
 def test_the_io_load_is_the_published_one() -> None:
     """Clients offer the load that eight servers carry with random destinations, by table 1."""
-    carried = {"1c": "io.random.clustered", "1i": "io.random.clustered", "distributed": "io.random.distributed"}
+    carried = {
+        "1c": "io.random.clustered",
+        "1i": "io.random.clustered",
+        "distributed": "io.random.distributed",
+    }
     clients = {"shared": 32, "dedicated": 28}
     found = {
         point.series: point.parameters["io.load"]
@@ -102,9 +122,18 @@ class Full:
         return None if identity in self.absent else self
 
 
-def simulated(claim: Claim, here: Sequence[Point], _: Full, look: int | None = None) -> Number | Finding:  # noqa: ARG001
-    """Published figures with writes only, and twice those otherwise; every finding holds with writes only."""
-    writes = {point.parameters.get("writes", point.parameters.get("io.writes")) for point in here} - {None}
+def simulated(
+    claim: Claim,
+    here: Sequence[Point],
+    _: Full,
+    look: int | None = None,  # noqa: ARG001
+) -> Number | Finding:
+    """Published figures with writes only, and twice those otherwise; every finding holds with
+    writes only.
+    """
+    writes = {
+        point.parameters.get("writes", point.parameters.get("io.writes")) for point in here
+    } - {None}
     right = writes == {1.0}
     if claim.kind != "shape":
         value = (claim.value or 0.0) * (1 if right else 2)
@@ -122,12 +151,16 @@ def table(monkeypatch: pytest.MonkeyPatch) -> readings.Readings:
 def test_a_cell_is_the_verdict_on_its_points(table: readings.Readings) -> None:
     lines = markdown(table)
     assert lines[0].endswith("| reads only | half of each | writes only |")
-    expected = "missed: 392 MB/s (+100.0%) | **missed**: 392 MB/s (+100.0%) | holds: 196 MB/s (0.0%) |"
+    expected = (
+        "missed: 392 MB/s (+100.0%) | **missed**: 392 MB/s (+100.0%) | holds: 196 MB/s (0.0%) |"
+    )
     assert lines[2] == f"| `io.random.clustered` | 196 MB/s | at random | {expected}"
     (apart,) = (line for line in lines if "combined.shared.apart" in line)
     assert apart.endswith("| not run | **missed**: kept 0, 1, 2 | not run |")
-    (read_write, in_turn) = (line for line in lines if "io.read-write" in line)
-    assert read_write.endswith("| **missed**: 2.1x | as left | as left |"), "judged, though its paper refutes it"
+    read_write, in_turn = (line for line in lines if "io.read-write" in line)
+    assert read_write.endswith("| **missed**: 2.1x | as left | as left |"), (
+        "judged, though its paper refutes it"
+    )
     assert in_turn.endswith("| missed: 2.1x | as left | as left |")
     assert len(lines) == 2 + sum(len(row.claims) for row in ROWS)
 
@@ -142,10 +175,12 @@ def test_a_quick_run_leaves_cells_empty(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_what_holds_is_counted_by_column(table: readings.Readings) -> None:
-    assert table.counts == (
-        "Held: of 12 statements with the default readings of destinations and loads, 0 with reads only, 0 with half of"
-        " each, 11 with writes only; of 12 statements with the other readings of destinations and loads, 0 with reads"
-        " only, 0 with half of each, 12 with writes only."
+    assert (
+        table.counts
+        == "Held: of 12 statements with the default readings of destinations and loads, 0 with"
+        " reads only, 0 with half of each, 11 with writes only; of 12 statements with the other"
+        " readings of destinations and loads, 0 with reads only, 0 with half of each, 12 with"
+        " writes only."
     )
 
 
@@ -163,8 +198,14 @@ def test_the_report_has_the_table_in_the_chapter_of_its_paper(table: readings.Re
 
 
 def test_figures_are_short() -> None:
-    few, many = ([Case("", Number(v, v, v), v > 0.9) for v in some] for some in ((0.5, 1.5), (0.8, 0.85, 0.99, 1.0)))
-    parts = (StatementPart("kept", False, "", tuple(few)), StatementPart("lost", False, "", tuple(many)))
+    few, many = (
+        [Case("", Number(v, v, v), v > 0.9) for v in some]
+        for some in ((0.5, 1.5), (0.8, 0.85, 0.99, 1.0))
+    )
+    parts = (
+        StatementPart("kept", False, "", tuple(few)),
+        StatementPart("lost", False, "", tuple(many)),
+    )
     verdict = judge(CLAIMS["combined.dedicated"], Finding(False, "said", parts=parts))
     assert figure(verdict) == "kept 0.5, 1.5; lost 0.8 to 1, 2 of 4 hold"
 
@@ -198,7 +239,12 @@ def test_the_page_is_filled_from_a_store(tmp_path: Path) -> None:
         ended = subprocess.run(line, capture_output=True, text=True, check=False)
         assert ended.returncode == 0, ended.stderr
     text = page.read_text(encoding="utf-8")
-    assert text.count("| `io.random.clustered` | 196 MB/s | at random | not run | **not run** | not run |") == 1
+    assert (
+        text.count(
+            "| `io.random.clustered` | 196 MB/s | at random | not run | **not run** | not run |"
+        )
+        == 1
+    )
     page.write_text(text.replace("<!-- end of readings -->", ""), encoding="utf-8")
     ended = subprocess.run(line, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
@@ -210,12 +256,16 @@ def test_the_page_has_every_row() -> None:
     text = (ROOT / "docs" / "io.md").read_text(encoding="utf-8")
     for row in ROWS:
         for claim in row.claims:
-            assert any(f"`{claim.id}`" in line and f"| {row.name} |" in line for line in text.splitlines()), "make docs"
+            assert any(
+                f"`{claim.id}`" in line and f"| {row.name} |" in line for line in text.splitlines()
+            ), "make docs"
 
 
 @pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="not a checkout")
 def test_misses_that_count_as_one_have_one_cause() -> None:
-    """With data in one direction only, each holds or is not resolved; a claim that is missed then counts by itself."""
+    """With data in one direction only, each holds or is not resolved; a claim that is missed then
+    counts by itself.
+    """
     text = (ROOT / "docs" / "io.md").read_text(encoding="utf-8")
     cells: dict[str, set[str]] = {}
     for found in re.findall(r"(?m)^\| `(io\.[^`]+)` \|[^|]*\|[^|]*\|(.*)\|$", text):

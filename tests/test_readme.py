@@ -1,4 +1,6 @@
-"""README: the first command on the first screen, then networks of today in pictures with commands."""
+"""README: the first command on the first screen, then networks of today in pictures with
+commands.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def pictures() -> dict[str, tuple[str, str]]:
     """The first part's pictures: each file's alternative text, and the text beside it."""
     text = README.read_text(encoding="utf-8")
     asked = text[text.index("## What can I ask?") : text.index("## Is it right?")]
-    found = re.findall(r'<img src="([^"]+)"[^>]*? alt="([^"]+)">\n(.*?)<br clear="all">', asked, re.DOTALL)
+    found = re.findall(
+        r'<img src="([^"]+)"[^>]*? alt="([^"]+)">\n(.*?)<br clear="all">', asked, re.DOTALL
+    )
     return {file: (alt, after) for file, alt, after in found}
 
 

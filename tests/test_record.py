@@ -1,4 +1,6 @@
-"""``elanite mpirun --record``: a recorded run's replay takes the run's time, and has its messages."""
+"""``elanite mpirun --record``: a recorded run's replay takes the run's time, and has its
+messages.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ TOLERANCE = 0.01
 
 def recorded(folder: Path, *words: str) -> tuple[Ended, Path]:
     trace = folder / "run.goal"
-    return execute(command("mpirun", "--format", "json", "--record", str(trace), *words), cwd=folder), trace
+    return execute(
+        command("mpirun", "--format", "json", "--record", str(trace), *words), cwd=folder
+    ), trace
 
 
 def replayed(trace: Path, *words: str) -> dict[str, Any]:
@@ -39,18 +43,32 @@ CASES = [
     pytest.param("collectives", 7, (), id="collectives of seven", marks=pytest.mark.slow),
     pytest.param("gradient", 8, (), id="gradient", marks=pytest.mark.slow),
     pytest.param("probe", 4, (), id="probe", marks=pytest.mark.slow),
-    pytest.param("gradient", 8, ("--ranks-per-node", "2"), id="two ranks on a node", marks=pytest.mark.slow),
+    pytest.param(
+        "gradient", 8, ("--ranks-per-node", "2"), id="two ranks on a node", marks=pytest.mark.slow
+    ),
     pytest.param("halo", 4, ("--machine", "opteron-qsnet2"), id="Elan4", marks=pytest.mark.slow),
     pytest.param("gradient", 4, ("--network", "ideal"), id="ideal network", marks=pytest.mark.slow),
-    pytest.param("probe", 4, ("--network", "ideal"), id="probe on the ideal network", marks=pytest.mark.slow),
-    pytest.param("probe", 4, ("--machine", "opteron-qsnet2"), id="probe on Elan4", marks=pytest.mark.slow),
-    pytest.param("halo", 4, ("--network", "ideal"), id="halo on the ideal network", marks=pytest.mark.slow),
+    pytest.param(
+        "probe", 4, ("--network", "ideal"), id="probe on the ideal network", marks=pytest.mark.slow
+    ),
+    pytest.param(
+        "probe", 4, ("--machine", "opteron-qsnet2"), id="probe on Elan4", marks=pytest.mark.slow
+    ),
+    pytest.param(
+        "halo", 4, ("--network", "ideal"), id="halo on the ideal network", marks=pytest.mark.slow
+    ),
     pytest.param("any", 4, (), id="any of several", marks=pytest.mark.slow),
     pytest.param("vectors", 4, (), id="vectors", marks=pytest.mark.slow),
     pytest.param("polls", 4, (), id="polls by probes", marks=pytest.mark.slow),
     pytest.param("tests", 4, (), id="polls by tests", marks=pytest.mark.slow),
     pytest.param("groups", 6, ("--network", "ideal"), id="communicators on the ideal network"),
-    pytest.param("groups", 6, ("--machine", "opteron-qsnet2"), id="communicators on Elan4", marks=pytest.mark.slow),
+    pytest.param(
+        "groups",
+        6,
+        ("--machine", "opteron-qsnet2"),
+        id="communicators on Elan4",
+        marks=pytest.mark.slow,
+    ),
 ]
 
 
@@ -91,14 +109,40 @@ def test_the_summary_tells_how_long_the_replay_takes(
 
 
 @pytest.mark.slow
-def test_the_command_that_a_record_names_replays_it_on_the_same_machine(mpi_programs: Path, tmp_path: Path) -> None:
-    words = ["-np", "4", "--machine", "opteron-qsnet2", "--ranks-per-node", "2", "--placement", "cyclic"]
-    words += ["--set", "bus.rate=500 MB/s", "--record", "my run.goal", str(mpi_programs / "patterns"), "farm"]
+def test_the_command_that_a_record_names_replays_it_on_the_same_machine(
+    mpi_programs: Path, tmp_path: Path
+) -> None:
+    words = [
+        "-np",
+        "4",
+        "--machine",
+        "opteron-qsnet2",
+        "--ranks-per-node",
+        "2",
+        "--placement",
+        "cyclic",
+    ]
+    words += [
+        "--set",
+        "bus.rate=500 MB/s",
+        "--record",
+        "my run.goal",
+        str(mpi_programs / "patterns"),
+        "farm",
+    ]
     ended = execute(command("mpirun", *words), cwd=tmp_path)
     assert ended.code == 0, ended
     said = ended.err.split("to replay it: ", 1)[1].splitlines()[0]
     assert shlex.split(said) == [
-        *("elanite", "replay", "my run.goal", "--machine", "opteron-qsnet2", "--set", "bus.rate=500 MB/s"),
+        *(
+            "elanite",
+            "replay",
+            "my run.goal",
+            "--machine",
+            "opteron-qsnet2",
+            "--set",
+            "bus.rate=500 MB/s",
+        ),
         *("--ranks-per-node", "2", "--placement", "cyclic"),
     ]
     again = execute(command(*shlex.split(said)[1:]), cwd=tmp_path)

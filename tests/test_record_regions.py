@@ -1,4 +1,6 @@
-"""Recorded regions: a replay with factors takes the time of a run with such computation, on any machine."""
+"""Recorded regions: a replay with factors takes the time of a run with such computation, on any
+machine.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ NETWORKS = [(), ("--network", "ideal"), ("--machine", "opteron-qsnet2")]
 
 
 def ran(folder: Path, *words: str) -> dict[str, Any]:
-    ended = execute(command("mpirun", "-n", "4", "--collectives", "mpi", "--format", "json", *words), cwd=folder)
+    ended = execute(
+        command("mpirun", "-n", "4", "--collectives", "mpi", "--format", "json", *words), cwd=folder
+    )
     assert ended.code == 0, ended
     found: dict[str, Any] = json.loads(ended.err.splitlines()[-1])
     return found
@@ -43,7 +47,9 @@ def test_factors_replay_the_run_with_other_times(mpi_programs: Path, tmp_path: P
     for network in NETWORKS:
         direct = ran(tmp_path, "--compute", "60us per call", *network, *program)
         again = replayed(tmp_path, "--compute-scale", "3", *network)
-        assert again["simulated_us"] == pytest.approx(direct["simulated_us"], rel=TOLERANCE), network
+        assert again["simulated_us"] == pytest.approx(direct["simulated_us"], rel=TOLERANCE), (
+            network
+        )
         named = [row for row in again["regions"] if row["name"] is not None]
         assert all(row["computed_us"] == pytest.approx(60 * row["executions"]) for row in named)
 
@@ -73,7 +79,9 @@ def test_a_sampled_run_replays_on_other_processors(mpi_programs: Path, tmp_path:
     # The longest region of the rounds dominates the run.
     content = tomllib.loads(table.read_text())
     sums = {each["name"]: min(row["sum"] for row in each["times"]) for each in content["region"]}
-    region = max((name for name in sums if name.startswith("MPI_Allreduce")), key=lambda name: sums[name])
+    region = max(
+        (name for name in sums if name.startswith("MPI_Allreduce")), key=lambda name: sums[name]
+    )
     table.write_text(_scaled(table.read_text(), 200, region))
     measured = table.read_text()
     step, rate = content["host"]["step"], content["host"]["core_memory"]
@@ -96,11 +104,20 @@ def test_a_sampled_run_replays_on_other_processors(mpi_programs: Path, tmp_path:
 
     # All regions on a machine with another processor, and one of them bound by memory.
     table.write_text(
-        measured.replace(f'name = "{region}"\nbound = "processor"', f'name = "{region}"\nbound = "memory"')
+        measured.replace(
+            f'name = "{region}"\nbound = "processor"', f'name = "{region}"\nbound = "memory"'
+        )
     )
     ran(tmp_path, *sampled, "--record", "run.goal", *program)
     assert f" memory {region}\n" in (tmp_path / "run.goal").read_text()
-    slower = ("--set", "processor.step=5 ns", "--set", "processor.memory=3 GB/s", "--ranks-per-node", "2")
+    slower = (
+        "--set",
+        "processor.step=5 ns",
+        "--set",
+        "processor.memory=3 GB/s",
+        "--ranks-per-node",
+        "2",
+    )
     for network in NETWORKS:
         direct = ran(tmp_path, *sampled, *slower, *network, *program)["simulated_us"]
         again = replayed(tmp_path, *slower, *network)

@@ -29,21 +29,29 @@ BATCHES = 3
 
 
 def made_up(points: Sequence[Point], beside: pl.DataFrame) -> pl.DataFrame:
-    """Rows for points that were not simulated: the shipped rows' metrics for each of their jobs, in batches."""
+    """Rows for points that were not simulated: the shipped rows' metrics for each of their jobs, in
+    batches.
+    """
     metrics = [*beside["metric"].unique(maintain_order=True), "accepted", "latency", "bandwidth"]
     tables = []
     for point in points:
         jobs = list(json.loads(point.json)["workload"].get("jobs", {}).get("jobs", {})) or [None]
         rows = list(product(jobs, dict.fromkeys(metrics), range(BATCHES)))
         values = [0.0 if metric == "saturated" else 100.0 + batch for _, metric, batch in rows]
-        table = pl.DataFrame(rows, schema={"job": pl.String, "metric": pl.String, "batch": pl.UInt32}, orient="row")
-        tables.append(table.with_columns(unit=pl.lit("MB/s"), value=pl.Series(values, dtype=pl.Float64)))
+        table = pl.DataFrame(
+            rows, schema={"job": pl.String, "metric": pl.String, "batch": pl.UInt32}, orient="row"
+        )
+        tables.append(
+            table.with_columns(unit=pl.lit("MB/s"), value=pl.Series(values, dtype=pl.Float64))
+        )
     return frames.joined(points, tables)
 
 
 def drawn(plan: Plan, rows: pl.DataFrame) -> list[Figure]:
     """The figures from some rows that need no other table."""
-    wanted = [one for one in plan.figures if one["draw"] in figures.DRAWINGS or one["draw"] == "ablations"]
+    wanted = [
+        one for one in plan.figures if one["draw"] in figures.DRAWINGS or one["draw"] == "ablations"
+    ]
     return [figure for one in wanted for figure in figures.draw(one, rows)]
 
 
@@ -53,7 +61,9 @@ def places(figure: Figure) -> int:
     found = set()
     for layer in layers:
         field = layer.get("encoding", {}).get("x", {}).get("field")
-        rows = figure.spec()["datasets"].get(layer.get("data", figure.spec().get("data", {})).get("name"), [])
+        rows = figure.spec()["datasets"].get(
+            layer.get("data", figure.spec().get("data", {})).get("name"), []
+        )
         found |= {row[field] for row in rows if field in row and "mean" in row}
     return len(found)
 
@@ -73,7 +83,10 @@ def test_no_figure_of_a_quick_report_is_missing_or_has_empty_axes(name: str) -> 
     beside = reference.rows(short)
     assert beside is not None
     full = {figure.name: figure for figure in drawn(whole, made_up(whole.points, beside))}
-    here = {figure.name: figure for figure in drawn(whole, reference.completed(made_up(short.points, beside), beside))}
+    here = {
+        figure.name: figure
+        for figure in drawn(whole, reference.completed(made_up(short.points, beside), beside))
+    }
     assert here.keys() == full.keys()
     for figure_name, figure in here.items():
         assert places(figure) >= min(2, places(full[figure_name])), figure_name
@@ -98,10 +111,19 @@ def test_a_quick_report_marks_the_shipped_results_and_only_those(tmp_path: Path)
     assert figures.PALE_POINTS in page
     found = figures.drawn(short, store, reference.rows(short))
     marked = [figure for figure in found if figure.shipped]
-    assert {figure.name for figure in marked} == {"allreduce", "published", "exchange-rails", "exchange-all"}
+    assert {figure.name for figure in marked} == {
+        "allreduce",
+        "published",
+        "exchange-rails",
+        "exchange-all",
+    }
     for figure in marked:
-        opacities = [layer["encoding"].get("opacity", {}).get("field") for layer in figure.spec()["layer"]]
-        assert frames.SHIPPED in opacities, "drawn in another opacity, and never on one line with points of the run"
+        opacities = [
+            layer["encoding"].get("opacity", {}).get("field") for layer in figure.spec()["layer"]
+        ]
+        assert frames.SHIPPED in opacities, (
+            "drawn in another opacity, and never on one line with points of the run"
+        )
     published = next(figure for figure in marked if figure.name == "published")
     rows = [row for rows in published.spec()["datasets"].values() for row in rows if "mean" in row]
     assert [row for row in rows if not row[frames.SHIPPED]], "the points of the run are not pale"
@@ -113,7 +135,9 @@ def test_a_quick_report_marks_the_shipped_results_and_only_those(tmp_path: Path)
     assert not {point.id for point in quick.left_out("today/rails")} & own
     whole = Writer(tmp_path, store)
     whole.write(["today/rails"])
-    assert figures.PALE_POINTS not in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert figures.PALE_POINTS not in (tmp_path / "report" / "index.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_points_of_the_run_stand_for_themselves(tmp_path: Path) -> None:
@@ -122,10 +146,14 @@ def test_points_of_the_run_stand_for_themselves(tmp_path: Path) -> None:
     short = quick.planned("today/rails", look=0)
     beside = reference.rows(short)
     assert beside is not None
-    first = next(point for point in quick.left_out("today/rails") if point.series == "exchange-rails")
+    first = next(
+        point for point in quick.left_out("today/rails") if point.series == "exchange-rails"
+    )
     extended = replace(short, points=(*short.points, first))
     campaign.run([replace(short, points=(first,))], store)
-    figure = next(one for one in figures.drawn(extended, store, beside) if one.name == "exchange-rails")
+    figure = next(
+        one for one in figures.drawn(extended, store, beside) if one.name == "exchange-rails"
+    )
     rows = [row for rows in figure.spec()["datasets"].values() for row in rows if "mean" in row]
     assert [row[frames.SHIPPED] for row in rows].count(False) == 1
 
@@ -134,7 +162,8 @@ def test_the_shipped_file_is_what_a_store_of_these_points_gives(tmp_path: Path) 
     store = Store(tmp_path / "store")
     plan = quick.planned("today/rails")
     point = min(
-        (one for one in quick.left_out("today/rails")), key=lambda one: int("all" in one.series) + len(one.json)
+        (one for one in quick.left_out("today/rails")),
+        key=lambda one: int("all" in one.series) + len(one.json),
     )
     campaign.run([replace(plan, points=(point,))], store)
     beside = reference.rows(plan)

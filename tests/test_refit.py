@@ -1,4 +1,6 @@
-"""The joint refit: errors in tolerances, closed directions, and a displaced value that is found again."""
+"""The joint refit: errors in tolerances, closed directions, and a displaced value that is found
+again.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def displaced(factor: float) -> Study:
 
 
 def halving(
-    errors: Callable[[Sequence[float]], list[float]], start: list[float], ends: list[tuple[float, float]]
+    errors: Callable[[Sequence[float]], list[float]],
+    start: list[float],
+    ends: list[tuple[float, float]],
 ) -> list[float]:
     """The zero of one error over one factor."""
     ((low, high),), _ = ends, start
@@ -93,7 +97,11 @@ def test_scipy_finds_a_displaced_value_again(tmp_path: Path) -> None:
     (value,) = found.values
     assert (value.key, value.before) == (HANDLE, str(displaced(1.4).machine[HANDLE]))
     assert int(value.after) < int(value.before)
-    assert next(before.claim.id for before, _ in found.verdicts) == found.taken[0] == "qsnet2.uni.latency"
+    assert (
+        next(before.claim.id for before, _ in found.verdicts)
+        == found.taken[0]
+        == "qsnet2.uni.latency"
+    )
 
 
 def test_few_parameters_are_fitted() -> None:
@@ -101,4 +109,6 @@ def test_few_parameters_are_fitted() -> None:
     today = {"infiniband-ndr": 1, "rail-optimised": 1, "slingshot-dragonfly": 1}
     most = papers | today
     assert fitted_parameters().keys() == most.keys()
-    assert {name for name, parameters in fitted_parameters().items() if len(parameters) > most[name]} == set()
+    assert {
+        name for name, parameters in fitted_parameters().items() if len(parameters) > most[name]
+    } == set()

@@ -51,7 +51,11 @@ def test_source_distributions_of_two_folders_are_equal(clone: Path, tmp_path: Pa
             os.utime(folder / "README.md", (1, 1))
         out = tmp_path / str(number)
         out.mkdir()
-        python(folder, f"import backend; backend.build_sdist({str(out)!r})", SOURCE_DATE_EPOCH="1700000000")
+        python(
+            folder,
+            f"import backend; backend.build_sdist({str(out)!r})",
+            SOURCE_DATE_EPOCH="1700000000",
+        )
         (archive,) = out.glob("*.tar.gz")
         digests.append(hashlib.sha256(archive.read_bytes()).hexdigest())
     assert digests[0] == digests[1]
@@ -61,9 +65,14 @@ def test_a_checkout_with_changes_is_no_release(clone: Path, tmp_path: Path) -> N
     changed = clone.with_name("changed")
     shutil.copytree(clone, changed, symlinks=True)
     (changed / "README.md").write_text("changed", encoding="utf-8")
-    ended = execute([sys.executable, "packaging/release.py", str(tmp_path / "release")], cwd=changed)
+    ended = execute(
+        [sys.executable, "packaging/release.py", str(tmp_path / "release")], cwd=changed
+    )
     assert ended.code == 1, ended
-    assert "error: the checkout has changes, and a release is a commit: commit or stash them" in ended.err
+    assert (
+        "error: the checkout has changes, and a release is a commit: commit or stash them"
+        in ended.err
+    )
     assert not (tmp_path / "release").exists()
 
 
@@ -82,7 +91,8 @@ def test_the_notes_are_the_section_of_the_version(clone: Path) -> None:
     assert notes.startswith("The first release")
     assert not re.search(r"^## ", notes, re.MULTILINE)
     ended = execute(
-        [sys.executable, "-c", "import release; release.notes('elanite-9.9.9.tar.gz')"], cwd=clone / "packaging"
+        [sys.executable, "-c", "import release; release.notes('elanite-9.9.9.tar.gz')"],
+        cwd=clone / "packaging",
     )
     assert "error: CHANGELOG.md has no section `## 9.9.9`" in ended.err
 
@@ -90,7 +100,9 @@ def test_the_notes_are_the_section_of_the_version(clone: Path) -> None:
 def test_each_wheel_has_its_bill_beside_it(tmp_path: Path) -> None:
     """The crates differ by processor."""
     for processor in ("x86_64", "aarch64"):
-        with zipfile.ZipFile(tmp_path / f"elanite-0.1.0-cp311-abi3-manylinux_2_28_{processor}.whl", "w") as wheel:
+        with zipfile.ZipFile(
+            tmp_path / f"elanite-0.1.0-cp311-abi3-manylinux_2_28_{processor}.whl", "w"
+        ) as wheel:
             wheel.writestr("elanite/data/third-party.cdx.json", processor)
     python(ROOT, f"import pathlib, release; release.bills(pathlib.Path({str(tmp_path)!r}))")
     found = {file.name: file.read_text(encoding="utf-8") for file in tmp_path.glob("*.cdx.json")}
@@ -114,9 +126,14 @@ def test_checksums_are_those_of_sha256sum(tmp_path: Path) -> None:
     ("given", "expected"),
     [
         ("", ["build"]),
-        ("--zig --compatibility manylinux_2_28", ["zigbuild", "--target", "aarch64-unknown-linux-gnu.2.28"]),
+        (
+            "--zig --compatibility manylinux_2_28",
+            ["zigbuild", "--target", "aarch64-unknown-linux-gnu.2.28"],
+        ),
     ],
 )
 def test_the_parts_of_ranks_are_linked_as_the_module_is(given: str, expected: list[str]) -> None:
     around = {"MATURIN_PEP517_ARGS": given, "CARGO_BUILD_TARGET": "aarch64-unknown-linux-gnu"}
-    assert python(ROOT, "import backend; print(backend.linker())", **around).strip() == str(expected)
+    assert python(ROOT, "import backend; print(backend.linker())", **around).strip() == str(
+        expected
+    )

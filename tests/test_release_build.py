@@ -1,8 +1,8 @@
 """The build that users run makes the same bits as the one with all checks on.
 
-The table ``crates/experiment/tests/revision.txt`` has a digest over all packets and records for every benchmark kind,
-by both movers. A Rust test compares it with the debug build's results; here, the released build does. It lacks debug
-assertions, and its inner loops are compiled otherwise.
+The table ``crates/experiment/tests/revision.txt`` has a digest over all packets and records for
+every benchmark kind, by both movers. A Rust test compares it with the debug build's results; here,
+the released build does. It lacks debug assertions, and its inner loops are compiled otherwise.
 """
 
 from __future__ import annotations
@@ -23,10 +23,15 @@ from elanite.store import Store
 CRATES = Path(__file__).parents[1] / "crates"
 EXPERIMENTS = CRATES / "experiment" / "tests"
 ROW = re.compile(
-    r"(?P<file>[\w-]+) (?P<series>[\w-]+) (?P<engine>worm|flit): (?P<digest>\w+) (?P<packets>\d+) packets, "
+    r"(?P<file>[\w-]+) (?P<series>[\w-]+) (?P<engine>worm|flit): (?P<digest>\w+) (?P<packets>\d+)"
+    r" packets, "
 )
 
-ROWS = [found.groupdict() for found in map(ROW.match, (EXPERIMENTS / "revision.txt").read_text().splitlines()) if found]
+ROWS = [
+    found.groupdict()
+    for found in map(ROW.match, (EXPERIMENTS / "revision.txt").read_text().splitlines())
+    if found
+]
 
 
 def machine(rails: bool) -> Source:

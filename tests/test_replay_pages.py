@@ -1,4 +1,6 @@
-"""Replay pages: everything that they show equals the replay's tables; also of replays without an end."""
+"""Replay pages: everything that they show equals the replay's tables; also of replays without an
+end.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,13 @@ from timelines import Tables, agree, embedded
 Command = Callable[..., Ended]
 
 
-def replayed(elanite: Command, tmp_path: Path, *options: str) -> tuple[str, dict[str, pl.DataFrame]]:
+def replayed(
+    elanite: Command, tmp_path: Path, *options: str
+) -> tuple[str, dict[str, pl.DataFrame]]:
     """Page and tables for a ring with eight ranks, replayed."""
-    (tmp_path / "ring.goal").write_text("".join(goal.all_reduce(8, 20_000, "ring", compute=500)), encoding="ascii")
+    (tmp_path / "ring.goal").write_text(
+        "".join(goal.all_reduce(8, 20_000, "ring", compute=500)), encoding="ascii"
+    )
     ended = elanite("replay", "ring.goal", "--html", "ring.html", *options)
     assert ended.code == 0, ended
     (folder,) = (tmp_path / "out" / "replay").iterdir()
@@ -49,7 +55,8 @@ def test_the_page_of_a_replay(elanite: Command, tmp_path: Path, network: str) ->
     tied = len(tables["ranks"].filter(pl.col("end_us") == last["end_us"])) - 1
     others = f" and {tied} other{'s' * (tied > 1)} are" if tied else " is"
     assert (
-        f"{number(last['end_us'])} µs of simulated time; rank {last['rank']}{others} the slowest" in parts.findings[0]
+        f"{number(last['end_us'])} µs of simulated time; rank {last['rank']}{others} the slowest"
+        in parts.findings[0]
     )
     share = tables["ranks"]["computed_us"].sum() / tables["ranks"]["end_us"].sum()
     assert f"{share:.1%} of their time" in parts.findings[1]
@@ -57,7 +64,11 @@ def test_the_page_of_a_replay(elanite: Command, tmp_path: Path, network: str) ->
     for kind, count, mean, longest in shown["Operations by kind"].rows:
         rows = tables["operations"].filter(pl.col("kind") == kind)
         times = [end - free for free, end in rows.select("free_us", "end_us").iter_rows()]
-        assert [count, mean, longest] == [f"{len(times):,}", number(sum(times) / len(times)), number(max(times))]
+        assert [count, mean, longest] == [
+            f"{len(times):,}",
+            number(sum(times) / len(times)),
+            number(max(times)),
+        ]
     operations = tables["operations"]
     sends = (
         operations.filter(pl.col("kind") == "send")
@@ -68,7 +79,11 @@ def test_the_page_of_a_replay(elanite: Command, tmp_path: Path, network: str) ->
     times = sorted(end - sends[sender, number_][0] for sender, number_, end in received)
     places = [math.ceil(len(times) * share) - 1 for share in (0.5, 0.99, 0.999)]
     *_, every = shown["Times of messages by size"].rows
-    assert every[1:] == [f"{len(times):,}", *(number(times[place]) for place in places), number(times[-1])]
+    assert every[1:] == [
+        f"{len(times):,}",
+        *(number(times[place]) for place in places),
+        number(times[-1]),
+    ]
     block = re.search(r'id="elanite-inputs">(.*?)</script>', page)
     assert block is not None
     inputs = json.loads(block[1])
@@ -121,8 +136,12 @@ c requires b
 
 
 @pytest.mark.parametrize("network", ["machine", "ideal"])
-def test_a_replay_without_an_end_has_a_timeline(elanite: Command, tmp_path: Path, network: str) -> None:
-    """Up to the end, with the operations that had not ended: ranks 0 and 3 wait, and ranks 1 and 2 are done."""
+def test_a_replay_without_an_end_has_a_timeline(
+    elanite: Command, tmp_path: Path, network: str
+) -> None:
+    """Up to the end, with the operations that had not ended: ranks 0 and 3 wait, and ranks 1 and 2
+    are done.
+    """
     (tmp_path / "t.goal").write_text(STUCK)
     with pytest.raises(UnfinishedReplay) as raised:
         el.replay(tmp_path / "t.goal", operations=True, network=network)
@@ -144,18 +163,25 @@ def test_a_replay_without_an_end_has_a_timeline(elanite: Command, tmp_path: Path
             if names[kind] == "recv, not ended":
                 unended[lane["rank"]] = begin, begin + length
         assert (lane["end"] == end) == (lane["rank"] in (0, 2, 3))
-    since = {rank: round(1e6 * free) for rank, free in left.tables["waiting"].select("rank", "free_us").iter_rows()}
+    since = {
+        rank: round(1e6 * free)
+        for rank, free in left.tables["waiting"].select("rank", "free_us").iter_rows()
+    }
     assert unended == {rank: (free, end) for rank, free in since.items()}
     assert since[3] >= 1e8, "it computes before"
     assert drawn["messages"]["source"] == [0], "of two sends, one was received"
     assert (
-        f"at {number(left.summary['time_us'])} µs of simulated time: operations have no partner." in parts.findings[0]
+        f"at {number(left.summary['time_us'])} µs of simulated time: operations have no partner."
+        in parts.findings[0]
     )
     assert (
-        "2 operations of ranks 0, 3 had not ended; the first of them: recv of 5 B from rank 1 with tag 9 at rank 0"
-        in (parts.findings[1])
+        "2 operations of ranks 0, 3 had not ended; the first of them: recv of 5 B from rank 1 with"
+        " tag 9 at rank 0" in (parts.findings[1])
     )
-    assert [row[0] for row in Tables(page).found["Operations that had not ended"].rows] == ["rank 0", "rank 3"]
+    assert [row[0] for row in Tables(page).found["Operations that had not ended"].rows] == [
+        "rank 0",
+        "rank 3",
+    ]
     assert "1 operation behind these has not started" in page
 
 
@@ -167,7 +193,9 @@ def test_a_page_without_an_end_names_what_failed(elanite: Command, tmp_path: Pat
     ended = elanite("replay", "t.goal", "--html", "t.html", *options)
     assert ended.code == 3, ended
     found = Parts((tmp_path / "t.html").read_text(encoding="utf-8")).findings
-    assert found[1].startswith("Before the end, the machine failed: host 1") or "node 1" in found[1], found
+    assert (
+        found[1].startswith("Before the end, the machine failed: host 1") or "node 1" in found[1]
+    ), found
 
 
 def test_a_replay_beyond_its_bound_has_a_timeline(elanite: Command, tmp_path: Path) -> None:
@@ -192,9 +220,13 @@ def test_a_wrong_trace_has_no_page(elanite: Command, tmp_path: Path) -> None:
 
 
 def test_a_page_of_a_replay_is_run_again_elsewhere(elanite: Command, tmp_path: Path) -> None:
-    """The unpacked folder has the trace, the machine and the placement; its command gives the same digest."""
+    """The unpacked folder has the trace, the machine and the placement; its command gives the same
+    digest.
+    """
     (tmp_path / "p.txt").write_text("".join(f"{node}\n" for node in (3, 1, 0, 2, 5, 4, 7, 6)))
-    text = sources.read("machine", "es40-qsnet").text.replace('name = "es40-qsnet"', 'name = "mine"')
+    text = sources.read("machine", "es40-qsnet").text.replace(
+        'name = "es40-qsnet"', 'name = "mine"'
+    )
     (tmp_path / "mine.toml").write_text(text)
     options = ("--machine", "mine.toml", "--placement", "p.txt", "--set", "switch.circuit=wormhole")
     replayed(elanite, tmp_path, *options)

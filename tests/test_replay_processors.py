@@ -64,24 +64,47 @@ def test_the_slowest_path_takes_the_scaled_times(
     assert (found.summary["messages"], found.summary["bytes"]) == (1, 8)
 
 
-def test_the_summary_and_the_page_have_the_factors(trace: Path, tmp_path: Path, elanite: Callable[..., Ended]) -> None:
-    words = ("replay", str(trace), "--network", "ideal", "--compute-scale", "0.5", "--compute-scale", "2=4")
+def test_the_summary_and_the_page_have_the_factors(
+    trace: Path, tmp_path: Path, elanite: Callable[..., Ended]
+) -> None:
+    words = (
+        "replay",
+        str(trace),
+        "--network",
+        "ideal",
+        "--compute-scale",
+        "0.5",
+        "--compute-scale",
+        "2=4",
+    )
     page = tmp_path / "page.html"
     ended = elanite(*words, "--html", str(page))
     assert ended.code == 0, ended
     assert "computation     the trace's times x 0.5 to 4" in ended.out
     assert elanite("open", str(page), "--into", str(tmp_path / "there")).code == 0
-    assert "--compute-scale 0.5 --compute-scale 2=4" in (tmp_path / "there" / "command.sh").read_text()
+    assert (
+        "--compute-scale 0.5 --compute-scale 2=4" in (tmp_path / "there" / "command.sh").read_text()
+    )
     assert json.loads(elanite(*words, "--format", "json").out)["compute_scale"] == [0.5, 0.5, 4.0]
-    plain, scaled = (el.replay(trace, network="ideal", compute_scale=each).summary for each in ((), ("0.5",)))
+    plain, scaled = (
+        el.replay(trace, network="ideal", compute_scale=each).summary for each in ((), ("0.5",))
+    )
     assert plain["digest"] != scaled["digest"]
-    assert el.replay(trace, network="ideal", compute_scale=("1",)).summary["digest"] == plain["digest"]
+    assert (
+        el.replay(trace, network="ideal", compute_scale=("1",)).summary["digest"] == plain["digest"]
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ("fast", "`fast`: `fast` is not a factor from 0 to 1000000; write 0.5 for all ranks, or '0-3,8=2' for some"),
+        (
+            "fast",
+            (
+                "`fast`: `fast` is not a factor from 0 to 1000000; write 0.5 for all ranks, or"
+                " '0-3,8=2' for some"
+            ),
+        ),
         ("-1", "`-1` is not a factor"),
         ("nan", "`nan` is not a factor"),
         ("inf", "`inf` is not a factor"),
@@ -103,7 +126,8 @@ def test_an_error_quotes_the_trace(tmp_path: Path) -> None:
     path = tmp_path / "long.goal"
     path.write_text("num_ranks 1\nrank 0 {\ncalc 1000000000000000\n}\n", encoding="utf-8")
     wrong = (
-        r"long\.goal:3: .*`calc 1000000000000000`\): a computation takes at most 100 days; 100 times this one is longer"
+        r"long\.goal:3: .*`calc 1000000000000000`\): a computation takes at most 100 days; 100"
+        r" times this one is longer"
     )
     with pytest.raises(RunError, match=wrong):
         el.replay(path, network="ideal", compute_scale=("100",))
@@ -148,7 +172,9 @@ def regions(tmp_path: Path) -> Path:
         (("0=0", "*=1"), [1250.0, 300.0, 100.0]),
     ],
 )
-def test_each_region_has_its_factor(regions: Path, scales: tuple[str, ...], ends: list[float]) -> None:
+def test_each_region_has_its_factor(
+    regions: Path, scales: tuple[str, ...], ends: list[float]
+) -> None:
     """Computation without a region keeps its time."""
     found = el.replay(regions, network="ideal", compute_scale=scales)
     assert found.tables["ranks"]["end_us"].to_list() == ends
@@ -162,17 +188,23 @@ def test_each_region_has_its_factor(regions: Path, scales: tuple[str, ...], ends
 
 
 def test_the_machine_has_a_processor(regions: Path) -> None:
-    """Three times slower steps; a node's memory rate of a third for two ranks, and two thirds for one."""
+    """Three times slower steps; a node's memory rate of a third for two ranks, and two thirds for
+    one.
+    """
     changes = ["processor.step=6 ns", "processor.memory=6 GB/s"]
     machine = el.Machine.load("es40-qsnet", changes)
     found = el.replay(regions, machine, network="ideal", ranks_per_node=2)
     assert found.tables["ranks"]["end_us"].to_list() == [3000.0 + 600 + 50, 900.0, 150.0]
     assert found.processor == 3
-    scaled = el.replay(regions, machine, network="ideal", ranks_per_node=2, compute_scale=("part 7=0.5",))
+    scaled = el.replay(
+        regions, machine, network="ideal", ranks_per_node=2, compute_scale=("part 7=0.5",)
+    )
     assert scaled.tables["ranks"]["end_us"].to_list()[0] == 1500.0 + 600 + 50
 
 
-def test_the_summary_and_the_page_list_regions(regions: Path, tmp_path: Path, elanite: Callable[..., Ended]) -> None:
+def test_the_summary_and_the_page_list_regions(
+    regions: Path, tmp_path: Path, elanite: Callable[..., Ended]
+) -> None:
     words = ("replay", str(regions), "--network", "ideal", "--compute-scale", "part 7=0.5")
     ended = elanite(*words, "--html", str(tmp_path / "page.html"))
     assert ended.code == 0, ended
@@ -182,14 +214,20 @@ def test_the_summary_and_the_page_list_regions(regions: Path, tmp_path: Path, el
     assert "Computation by region" in (tmp_path / "page.html").read_text(encoding="utf-8")
     figures = json.loads(elanite(*words, "--format", "json").out)
     assert [row["computed_us"] for row in figures["regions"]] == [600.0, 500.0, 50.0]
-    assert (figures["regions"][0]["longest_rank"], figures["regions"][0]["longest_us"]) == (1, 300.0)
+    assert (figures["regions"][0]["longest_rank"], figures["regions"][0]["longest_us"]) == (
+        1,
+        300.0,
+    )
     assert figures["compute_scale_regions"] == ["part 7"]
 
 
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ("part 8=2", "`part 8` is neither ranks nor a region; the trace has 2 regions: `part 7`, `MPI_Wait"),
+        (
+            "part 8=2",
+            "`part 8` is neither ranks nor a region; the trace has 2 regions: `part 7`, `MPI_Wait",
+        ),
         ("0:part 8=2", "`part 8` is neither ranks nor a region"),
         ("3:part 7=2", "the trace has the ranks 0 to 2"),
         ("part 7=x", "`x` is not a factor"),

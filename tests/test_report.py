@@ -31,7 +31,9 @@ from elanite.validation.verdict import Verdict
 
 
 class Loads(HTMLParser):
-    """Collects everything that a browser would load, the identifiers within the page, and the links."""
+    """Collects everything that a browser would load, the identifiers within the page, and the
+    links.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,7 +61,9 @@ def page(campaign: Path) -> str:
     section = ExperimentSection(planned, len(planned.points), drawn, 1, 1, 1.0)
     verdicts = [Verdict(claim, note="not yet simulated") for claim in claims()]
     verdicts[0] = Verdict(claims()[0], simulated=300.0, error=-0.1, holds=False, widest=0.013)
-    shape = next(index for index, claim in enumerate(claims()) if claim.kind == "shape" and not claim.vague)
+    shape = next(
+        index for index, claim in enumerate(claims()) if claim.kind == "shape" and not claim.vague
+    )
     verdicts[shape] = Verdict(claims()[shape], simulated="5 of 6 MB/s", widest=0.173)
     inconsistent, inference = (
         next(index for index, claim in enumerate(claims()) if claim.role == role)
@@ -93,8 +97,15 @@ def test_the_bibliography_has_every_publication_that_a_claim_cites(page: str) ->
 
 def test_experiments_stand_in_the_order_of_their_papers() -> None:
     """By the paper's figures; other figures are in separate chapters."""
-    plans = {name: plan(sources.read("experiment", name)) for name in ("qsnet/ping", "qsnet/io", "qsnet/hotspot")}
-    assert sorted(plans, key=lambda name: papers.place(plans[name])) == ["qsnet/ping", "qsnet/hotspot", "qsnet/io"]
+    plans = {
+        name: plan(sources.read("experiment", name))
+        for name in ("qsnet/ping", "qsnet/io", "qsnet/hotspot")
+    }
+    assert sorted(plans, key=lambda name: papers.place(plans[name])) == [
+        "qsnet/ping",
+        "qsnet/hotspot",
+        "qsnet/io",
+    ]
     chapters = {
         "qsnet/uniform": "petrini2003",
         "collectives/barrier": "petrini2001",
@@ -119,10 +130,18 @@ def test_a_finding_is_told_with_the_figures_that_decide() -> None:
     cases = tuple(Case(f"{n} nodes", Number(n, n, n), holds=n < 5) for n in range(1, 10))
     part = StatementPart("at most four", holds=False, needs="at most 4", cases=cases)
     claim = next(claim for claim in claims() if claim.kind == "shape")
-    (said,) = findings.sentences(Verdict(claim, simulated="all of them", holds=False, parts=(part,)))
+    (said,) = findings.sentences(
+        Verdict(claim, simulated="all of them", holds=False, parts=(part,))
+    )
     assert said.answer == "no"
-    assert said.figures == "5 nodes: 5; 7 nodes: 7; 9 nodes: 9; 5 of 9 cases alike. Has to be at most 4."
-    assert findings.figure_words(Verdict(claim, simulated="all of them", parts=(part,))) == "all of them"
+    assert (
+        said.figures
+        == "5 nodes: 5; 7 nodes: 7; 9 nodes: 9; 5 of 9 cases alike. Has to be at most 4."
+    )
+    assert (
+        findings.figure_words(Verdict(claim, simulated="all of them", parts=(part,)))
+        == "all of them"
+    )
     few = StatementPart("at most four", holds=True, needs="", cases=cases[:2])
     assert findings.figure_words(Verdict(claim, simulated="all of them", parts=(few,))) == ""
 
@@ -131,7 +150,12 @@ def test_the_same_thing_has_the_same_colour_in_all_figures() -> None:
     """A policy has a fixed colour; its variants are shades, and all curves in a figure differ."""
     alone = colours.tints(["basic", "dynamic, full striping"])
     beside = colours.tints(
-        ["basic", "local-dynamic, no striping", "local-dynamic, full striping", "dynamic, full striping"]
+        [
+            "basic",
+            "local-dynamic, no striping",
+            "local-dynamic, full striping",
+            "dynamic, full striping",
+        ]
     )
     assert alone == [beside[0], beside[3]] == [colours.POLICY["basic"], colours.POLICY["dynamic"]]
     assert (
@@ -151,7 +175,11 @@ def test_links_within_the_page_lead_somewhere(page: str) -> None:
 
 
 def test_every_figure_has_its_data_inside(page: str) -> None:
-    found = dict(re.findall(r'<script type="application/json" id="data-([^"]+)">(.*?)</script>', page, re.DOTALL))
+    found = dict(
+        re.findall(
+            r'<script type="application/json" id="data-([^"]+)">(.*?)</script>', page, re.DOTALL
+        )
+    )
     places = re.findall(r'data-figure="([^"]+)"', page)
     assert places
     assert set(places) == set(found) == set(re.findall(r'data-table="([^"]+)"', page))
@@ -184,7 +212,9 @@ def test_what_is_not_resolved_is_shown_as_neither_held_nor_missed(page: str) -> 
 
 
 def test_other_classes_are_shown_apart_from_predictions(page: str) -> None:
-    """A missed inference does not count as a miss, and an inconsistent claim is not missed or unresolved."""
+    """A missed inference does not count as a miss, and an inconsistent claim is not missed or
+    unresolved.
+    """
     assert "0 of 1 inferences of the authors hold" in page
     assert "inconsistent in the source: 1" in page
     assert "<b>1</b> missed" in page
@@ -203,7 +233,9 @@ def test_only_a_finding_without_a_published_figure_has_too_vague_a_source() -> N
         assert claim.kind == "shape"
         assert "gives no figure" in claim.vague
         plain = replace(claim, known_miss="")
-        assert [Verdict(plain, simulated="2", holds=holds).state for holds in (None, True, False)] == [
+        assert [
+            Verdict(plain, simulated="2", holds=holds).state for holds in (None, True, False)
+        ] == [
             "source too vague",
             "holds",
             "missed",
@@ -230,14 +262,21 @@ def test_all_counts_are_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None
         Verdict(known["inference"][0], simulated="no", holds=False),
         Verdict(known["inconsistent"][0], simulated=1.0),
     ]
-    assert board.headline(verdicts) == (
-        "1 of 4 predicted values and orders hold, 1 missed, 1 not resolved, 1 with too vague a source;"
-        " 1 of 1 fitted claims hold; 0 of 1 inferences of the authors hold, 1 missed; inconsistent in the source: 1"
+    assert (
+        board.headline(verdicts)
+        == "1 of 4 predicted values and orders hold, 1 missed, 1 not resolved, 1 with too vague a"
+        " source; 1 of 1 fitted claims hold; 0 of 1 inferences of the authors hold, 1 missed;"
+        " inconsistent in the source: 1"
     )
     for said in (board.totals(verdicts), board.markdown(verdicts), report.render([], verdicts)):
         assert board.headline(verdicts) in said
     entries = [verdict.as_json() for verdict in verdicts]
-    assert [entry["role"] for entry in entries] == [*["predicted"] * 5, "fitted", "inference", "inconsistent"]
+    assert [entry["role"] for entry in entries] == [
+        *["predicted"] * 5,
+        "fitted",
+        "inference",
+        "inconsistent",
+    ]
     assert [entry["state"] for entry in entries[-2:]] == [verdicts[-2].state, "inconsistent"]
     assert entries[-1]["holds"] is None
     assert "301 < 307.897" in entries[-1]["proof"]
@@ -245,7 +284,9 @@ def test_all_counts_are_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_fitted_parameters_are_counted(page: str) -> None:
-    sentences = {machine: board.fitted(machine, fitted) for machine, fitted in fitted_parameters().items()}
+    sentences = {
+        machine: board.fitted(machine, fitted) for machine, fitted in fitted_parameters().items()
+    }
     assert {"es40-qsnet", "opteron-qsnet2"} <= set(sentences)
     assert all(sentence in page for sentence in sentences.values())
     assert re.match(r"es40-qsnet: \d+ fitted parameters: \w", sentences["es40-qsnet"])
@@ -271,7 +312,9 @@ def test_the_widest_interval_is_stated() -> None:
 
 def test_validation_page_names_the_engines_of_its_points() -> None:
     engines = [("814266ea93e6ffff", 1200), ("", 3)]
-    builds = [(build.Build("0.1.0", 4, engine, "", "", dirty=False), many) for engine, many in engines]
+    builds = [
+        (build.Build("0.1.0", 4, engine, "", "", dirty=False), many) for engine, many in engines
+    ]
     assert "number of points: 814266ea93e6 (1,200), unknown (3)." in board.markdown([], builds)
     assert "Fingerprints" not in board.markdown([])
 

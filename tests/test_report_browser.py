@@ -1,7 +1,8 @@
-"""The report in a browser: it opens, every figure draws without a message on the console, and it fits narrow screens.
+"""The report in a browser: it opens, every figure draws without a message on the console, and it
+fits narrow screens.
 
-Chromium is needed (``apt-get install chromium``). Two pages are enough: one from a store with a part of its points, and
-one with a figure of every kind from a complete store.
+Chromium is needed (``apt-get install chromium``). Two pages are enough: one from a store with a
+part of its points, and one with a figure of every kind from a complete store.
 """
 
 from __future__ import annotations
@@ -36,14 +37,23 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Plan
     from elanite.validation.verdict import Verdict
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 
 if not CHROMIUM and surroundings.CONTINUOUS:
-    pytest.fail("continuous integration tests the report in a browser: apt-get install chromium", pytrace=False)
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH: apt-get install chromium")
+    pytest.fail(
+        "continuous integration tests the report in a browser: apt-get install chromium",
+        pytrace=False,
+    )
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM, reason="no chromium on the PATH: apt-get install chromium"
+)
 
 CHEAP = ("collectives/ping", "qsnet/uniform", "qsnet/congestion", "multirail/livelock")
-"""Experiments that take a few seconds if they are short: curves, loads, matrices, special figures, findings."""
+"""Experiments that take a few seconds if they are short: curves, loads, matrices, special figures,
+findings.
+"""
 
 SCHEMES = ("light", "dark")
 WIDTHS = (1400, 390)
@@ -65,7 +75,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     some = Store(folder / "some")
     for planned in (*plans, own):
         for point in planned.points[: max(1, len(planned.points) // 5)]:
-            shutil.copytree(Path(store.address) / point.id, Path(some.address) / point.id, dirs_exist_ok=True)
+            shutil.copytree(
+                Path(store.address) / point.id, Path(some.address) / point.id, dirs_exist_ok=True
+            )
     partial = sections(some, [*plans, own])
     assert any(frames.finished(each.plan, some) != list(each.plan.points) for each in partial)
     found["partial"].write_text(report.render(partial, judged(plans, some)), "utf-8")
@@ -80,17 +92,27 @@ def short(name: str) -> Plan:
     traffic = {point.series for point in whole.points if point.kind == "jobs"}
     run = {"warm_up": "20 us", "window": "60 us", "precision": "0", "seeds": "1"}
     if name != "qsnet/congestion":
-        changes = [f"series.{one}.run.{key}={value}" for one in sorted(traffic) for key, value in run.items()]
+        changes = [
+            f"series.{one}.run.{key}={value}"
+            for one in sorted(traffic)
+            for key, value in run.items()
+        ]
         return plan(source, overrides=changes)
     # One matrix with its slider is enough.
     run["slices"] = "6"
-    planned = plan(source, overrides=[f"series.build-up.run.{key}={value}" for key, value in run.items()])
+    planned = plan(
+        source, overrides=[f"series.build-up.run.{key}={value}" for key, value in run.items()]
+    )
     return replace(planned, points=tuple(planned.series("build-up")[:1]))
 
 
 def sections(store: Store, plans: list[Plan]) -> list[report.ExperimentSection]:
     """The sections for experiments with at least one point in the store."""
-    return [report.section(each, points, store) for each in plans if (points := frames.finished(each, store))]
+    return [
+        report.section(each, points, store)
+        for each in plans
+        if (points := frames.finished(each, store))
+    ]
 
 
 def judged(plans: list[Plan], store: Store) -> list[Verdict]:
@@ -108,10 +130,14 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
-def opened(browser: Browser, path: Path, width: int = 1400, scheme: str = "light") -> tuple[Page, list[str]]:
+def opened(
+    browser: Browser, path: Path, width: int = 1400, scheme: str = "light"
+) -> tuple[Page, list[str]]:
     """The page at screen size, and the browser's console messages."""
     look: Any = scheme
-    page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=look).new_page()
+    page = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=look
+    ).new_page()
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
@@ -124,17 +150,25 @@ def draw_all(page: Page) -> int:
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     charts = page.locator("[data-figure]").count()
     page.wait_for_function(
-        "count => document.querySelectorAll('[data-drawn]').length === count", arg=charts, timeout=120_000
+        "count => document.querySelectorAll('[data-drawn]').length === count",
+        arg=charts,
+        timeout=120_000,
     )
     return charts
 
 
-EVERY = [(name, scheme, width) for name in ("complete", "partial", "empty") for scheme in SCHEMES for width in WIDTHS]
+EVERY = [
+    (name, scheme, width)
+    for name in ("complete", "partial", "empty")
+    for scheme in SCHEMES
+    for width in WIDTHS
+]
 QUICK = [("partial", "light", 1400), ("complete", "dark", 390)]
 
 
 @pytest.mark.parametrize(
-    ("name", "scheme", "width"), [pytest.param(*one, marks=[] if one in QUICK else pytest.mark.slow) for one in EVERY]
+    ("name", "scheme", "width"),
+    [pytest.param(*one, marks=[] if one in QUICK else pytest.mark.slow) for one in EVERY],
 )
 def test_a_page_draws_every_figure_and_fits(
     browser: Browser, pages: dict[str, Path], name: str, scheme: str, width: int
@@ -146,7 +180,9 @@ def test_a_page_draws_every_figure_and_fits(
     assert name != "complete" or drawn <= charts / 2, "figures far below wait for the reader"
     draw_all(page)
     assert charts > 10 or name != "complete"
-    assert page.evaluate("document.documentElement.scrollWidth") <= width, "the page scrolls to the side"
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, (
+        "the page scrolls to the side"
+    )
     assert page.evaluate(BEYOND, width) == []
     assert page.evaluate(COLLIDING) == []
     check_tables(page, charts)
@@ -157,7 +193,11 @@ def test_a_page_draws_every_figure_and_fits(
 def test_the_page_of_one_chart_draws_it(browser: Browser, tmp_path: Path) -> None:
     """With the last thing that ``vega.page`` has to mind: text that would end a script."""
     title = "noise </script> & <b>"
-    chart = alt.Chart(pl.DataFrame({"x": [1, 2], "text": [title, "µ"]})).mark_point().encode(alt.X("x:Q"))
+    chart = (
+        alt.Chart(pl.DataFrame({"x": [1, 2], "text": [title, "µ"]}))
+        .mark_point()
+        .encode(alt.X("x:Q"))
+    )
     (tmp_path / "one.html").write_text(vega.page(title, chart.to_dict()), "utf-8")
     page, said = opened(browser, tmp_path / "one.html")
     page.wait_for_selector("#chart canvas, #chart svg", timeout=20_000)
@@ -207,14 +247,18 @@ def check_tables(page: Page, charts: int) -> None:
         assert heads == rows, name
 
 
-def test_the_contents_stay_and_lead_to_every_section(browser: Browser, pages: dict[str, Path]) -> None:
+def test_the_contents_stay_and_lead_to_every_section(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
     page, _ = opened(browser, pages["complete"])
     page.evaluate("window.scrollTo({top: 4000, behavior: 'instant'})")
     box = page.locator(".contents").bounding_box()
     assert box is not None
     assert abs(box["y"]) < 2, "the contents stay at the top of the window"
     page.locator('nav a[href="#qsnet-uniform"]').click()
-    page.wait_for_function("document.querySelector('nav [aria-current]')?.hash === '#qsnet-uniform'")
+    page.wait_for_function(
+        "document.querySelector('nav [aria-current]')?.hash === '#qsnet-uniform'"
+    )
     page.context.close()
     page, _ = opened(browser, pages["complete"], 390)
     assert not page.locator("nav").is_visible(), "closed on a narrow screen"
@@ -224,7 +268,9 @@ def test_the_contents_stay_and_lead_to_every_section(browser: Browser, pages: di
 
 
 def test_the_cover_shows_ratios_where_they_are() -> None:
-    """At one: the middle; at the scale's ends: the picture's ends; farther: the end with an arrow."""
+    """At one: the middle; at the scale's ends: the picture's ends; farther: the end with an
+    arrow.
+    """
     assert [cover.place(ratio) for ratio in (0.5, 1.0, 2.0, 5.0)] == [0.0, 50.0, 100.0, 100.0]
     claim = next(claim for claim in claims() if claim.kind == "value" and claim.role == "predicted")
     value = claim.value or 0.0
@@ -243,7 +289,11 @@ def replace_verdict(claim: Any, simulated: float) -> Verdict:
     from elanite.validation.verdict import Verdict
 
     return replace(
-        Verdict(claim), simulated=simulated, low=simulated, high=simulated, error=simulated / claim.value - 1
+        Verdict(claim),
+        simulated=simulated,
+        low=simulated,
+        high=simulated,
+        error=simulated / claim.value - 1,
     )
 
 
@@ -253,7 +303,9 @@ def test_a_table_of_a_figure_is_what_its_tooltips_say() -> None:
     from elanite.figures import tabular
     from elanite.figures.style import Figure, colour, layered, shape
 
-    data = pl.DataFrame({"size": [1, 2], "mean": [0.5, 1234.56], "curve": ["b", "a"], "hidden": [7, 8]})
+    data = pl.DataFrame(
+        {"size": [1, 2], "mean": [0.5, 1234.56], "curve": ["b", "a"], "hidden": [7, 8]}
+    )
     points = (
         alt.Chart(data)
         .mark_point()

@@ -74,7 +74,9 @@ def number(claim: Claim) -> bool:
 CASES: dict[str, Sequence[Verdict]] = {
     "no claim": judged(lambda _: False),
     "figures alone": judged(number),
-    "statements alone": judged(lambda claim: claim.kind not in ("value", "range") and claim.role == "predicted"),
+    "statements alone": judged(
+        lambda claim: claim.kind not in ("value", "range") and claim.role == "predicted"
+    ),
     "all claims": judged(lambda _: True),
 }
 
@@ -91,6 +93,8 @@ def test_an_empty_heading_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     original = template("cover.html.j2")
     assert original.count(condition) == 1
     mistaken = original.replace(condition, "{% if true %}")
-    monkeypatch.setattr(frame, "template", lambda name: mistaken if name == "cover.html.j2" else template(name))
+    monkeypatch.setattr(
+        frame, "template", lambda name: mistaken if name == "cover.html.j2" else template(name)
+    )
     (empty,) = Outline(report.render([], CASES["figures alone"])).empty
     assert empty.startswith("Findings")

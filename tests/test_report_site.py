@@ -1,4 +1,6 @@
-"""The report as a site: the figures, numbers and claims of the one-page report, on short pages with links."""
+"""The report as a site: the figures, numbers and claims of the one-page report, on short pages with
+links.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,16 @@ from elanite.report.index import ReportContent
 from elanite.store import Store
 from elanite.validation.claims import claims
 from elanite.validation.scoreboard import verdicts
-from test_report_browser import BEYOND, browser, draw_all, judged, opened, pytestmark, sections, short
+from test_report_browser import (
+    BEYOND,
+    browser,
+    draw_all,
+    judged,
+    opened,
+    pytestmark,
+    sections,
+    short,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -36,7 +47,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> ReportContent:
     store = Store(tmp_path_factory.mktemp("store") / "store")
     plans = [short(name) for name in MADE_OF]
     assert not campaign.run(plans, store).failures
-    return ReportContent(sections(store, plans), judged(plans, store), note="These runs were short.")
+    return ReportContent(
+        sections(store, plans), judged(plans, store), note="These runs were short."
+    )
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +64,9 @@ def names(folder: Path) -> list[str]:
 
 
 def embedded(page: str) -> dict[str, object]:
-    found = re.findall(r'<script type="application/json" id="data-([^"]+)">(.*?)</script>', page, re.DOTALL)
+    found = re.findall(
+        r'<script type="application/json" id="data-([^"]+)">(.*?)</script>', page, re.DOTALL
+    )
     return {name: json.loads(text) for name, text in found}
 
 
@@ -70,7 +85,10 @@ def test_figures_are_those_of_the_report(report: ReportContent, folder: Path) ->
     for one in figures:
         (caption,) = captions(pages[one.name])
         assert "Symbols as in" not in caption
-        assert f'<span class="number">{one.figure.paper.capitalize()}</span>' in pages[one.name] or not one.figure.paper
+        assert (
+            f'<span class="number">{one.figure.paper.capitalize()}</span>' in pages[one.name]
+            or not one.figure.paper
+        )
 
 
 def test_a_claim_is_once_in_the_site(report: ReportContent, folder: Path) -> None:
@@ -107,7 +125,9 @@ def test_links_lead_to_files_and_places(folder: Path) -> None:
     for name, link in links:
         target, anchor = urldefrag(link)
         place = pages.get(target.removesuffix(".html") if target else name)
-        if not (folder / target).exists() or (anchor and (place is None or anchor not in place.ids)):
+        if not (folder / target).exists() or (
+            anchor and (place is None or anchor not in place.ids)
+        ):
             broken.append((name, link))
     assert len(links) > 200
     assert broken == []
@@ -119,9 +139,19 @@ def test_a_page_has_no_sentence_twice(folder: Path) -> None:
     """Captions, findings, claims: each sentence of at least six words stands once on its page."""
     for name in names(folder):
         page = (folder / f"{name}.html").read_text("utf-8")
-        texts = [re.sub(r"<[^>]+>", "", text) for text in captions(page) + re.findall(r"<h1[^>]*>(.*?)</h1>", page)]
-        texts += re.findall(r'<span class="says">(.*?)</span></a>', page) + re.findall(r'class="says">(.*?)</p>', page)
-        said = [one.strip() for text in texts for one in re.split(r"(?<=\.) ", text) if len(one.split()) > 5]
+        texts = [
+            re.sub(r"<[^>]+>", "", text)
+            for text in captions(page) + re.findall(r"<h1[^>]*>(.*?)</h1>", page)
+        ]
+        texts += re.findall(r'<span class="says">(.*?)</span></a>', page) + re.findall(
+            r'class="says">(.*?)</p>', page
+        )
+        said = [
+            one.strip()
+            for text in texts
+            for one in re.split(r"(?<=\.) ", text)
+            if len(one.split()) > 5
+        ]
         assert [one for one, count in Counter(said).items() if count > 1] == [], name
 
 
@@ -157,7 +187,9 @@ def test_the_first_screen_has_three_ways_on(browser: Browser, folder: Path) -> N
     page.context.close()
 
 
-def test_the_search_finds_figures_and_opens_claims(browser: Browser, folder: Path, report: ReportContent) -> None:
+def test_the_search_finds_figures_and_opens_claims(
+    browser: Browser, folder: Path, report: ReportContent
+) -> None:
     page, said = opened(browser, folder / "index.html")
     page.locator("#search").fill("ping bandwidth")
     assert page.locator("#found a").first.get_attribute("href") == "collectives-ping-bandwidth.html"
@@ -196,7 +228,9 @@ def test_pictures_have_the_width_of_a_column(folder: Path) -> None:
 
 
 def test_the_command_writes_a_site(tmp_path: Path) -> None:
-    ran = execute(command("reproduce", "--only", "multirail/livelock", "--out", "out"), cwd=tmp_path)
+    ran = execute(
+        command("reproduce", "--only", "multirail/livelock", "--out", "out"), cwd=tmp_path
+    )
     assert ran.code in (0, 1), ran
     ended = execute(command("report", "--site", "papers", "--out", "out"), cwd=tmp_path)
     assert ended.code == 0, ended
@@ -206,6 +240,8 @@ def test_the_command_writes_a_site(tmp_path: Path) -> None:
     judged_here = [v for v in found if v.claim.experiment == "multirail/livelock"]
     assert f"{len(judged_here)} claim" in page
     assert (tmp_path / "papers" / "figures" / "multirail-livelock-6.pdf").is_file()
-    refused = execute(command("report", "qsnet/ping", "--site", "papers", "--out", "out"), cwd=tmp_path)
+    refused = execute(
+        command("report", "qsnet/ping", "--site", "papers", "--out", "out"), cwd=tmp_path
+    )
     assert refused.code == 2
     assert "--site is for the report of all papers" in refused.err

@@ -1,4 +1,6 @@
-"""Reproducing the shipped ping experiment: the report, the scoreboard, and a second run without work."""
+"""Reproducing the shipped ping experiment: the report, the scoreboard, and a second run without
+work.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,11 @@ def reproduce(out: Path) -> Ended:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +79,11 @@ def test_the_claims_about_ping_hold(board: dict[str, dict[str, Any]], name: str)
 
 def page(out: Path) -> str:
     """The report without the moment at which it was written."""
-    return re.sub(r"\d\d \w+ \d{4}, \d\d:\d\d UTC", "", (out / "report" / "index.html").read_text(encoding="utf-8"))
+    return re.sub(
+        r"\d\d \w+ \d{4}, \d\d:\d\d UTC",
+        "",
+        (out / "report" / "index.html").read_text(encoding="utf-8"),
+    )
 
 
 def test_a_second_run_simulates_nothing_and_says_the_same(out: Path) -> None:

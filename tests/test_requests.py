@@ -1,4 +1,6 @@
-"""A command is declared once: its options, help, completion, manual page, printed command and schema agree."""
+"""A command is declared once: its options, help, completion, manual page, printed command and
+schema agree.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,10 @@ def other(kind: Any, default: Any) -> Any:
 
 def parsed(request: type[Request], words: list[str]) -> dict[str, Any]:
     context = command(request).make_context(request.verb, list(words))
-    found = {name: list(value) if isinstance(value, tuple | list) else value for name, value in context.params.items()}
+    found = {
+        name: list(value) if isinstance(value, tuple | list) else value
+        for name, value in context.params.items()
+    }
     found.pop("quiet")
     return found
 
@@ -100,7 +105,11 @@ def test_the_printed_command_has_the_same_values(request_: type[Request]) -> Non
 
 def test_a_command_that_was_given_nothing_prints_nothing() -> None:
     assert Run(experiment="qsnet/ping").again() == ["elanite", "run", "qsnet/ping"]
-    assert Run(experiment="qsnet/ping", pictures=Pictures(open_=True)).again() == ["elanite", "run", "qsnet/ping"]
+    assert Run(experiment="qsnet/ping", pictures=Pictures(open_=True)).again() == [
+        "elanite",
+        "run",
+        "qsnet/ping",
+    ]
     assert Mpirun(program=["./a", "-n", "2"], ranks=4).again() == [
         *("elanite", "mpirun", "-n", "4", "--machine", "es40-qsnet"),
         *("./a", "-n", "2"),
@@ -118,7 +127,9 @@ def test_command_lines_of_pages_leave_out_hosts_and_name_files_by_their_last_nam
 
 
 @pytest.mark.parametrize("name", [name for name, _ in leaves(GROUP, "elanite")])
-def test_help_fits_80_columns_and_names_no_type_of_python(elanite: Callable[..., Ended], name: str) -> None:
+def test_help_fits_80_columns_and_names_no_type_of_python(
+    elanite: Callable[..., Ended], name: str
+) -> None:
     text = elanite(*name.split()[1:], "--help").out
     assert [line for line in text.splitlines() if len(line) > 80] == []
     assert not [word for word in ("<str>", "<list[", "<path>", "<int", "<float") if word in text]
@@ -128,14 +139,19 @@ WRONG = [
     (["run", "qsnet/ping", "--jobs", "x"], "`x` is not a whole number"),
     (["run", "qsnet/ping", "--jobs", "1.5"], "`1.5` is not a whole number"),
     (["run", "qsnet/ping", "--max-cost", "x"], "`x` is not a number"),
-    (["run", "qsnet/ping", "--format", "yaml"], "'yaml' is not one of 'table', 'json', 'csv', 'parquet'."),
+    (
+        ["run", "qsnet/ping", "--format", "yaml"],
+        "'yaml' is not one of 'table', 'json', 'csv', 'parquet'.",
+    ),
     (["sweep", "qsnet/ping", "--vary", "a=1", "--sample", "lhs", "x"], "`x` is not a whole number"),
     (["mpirun", "-n", "x", "true"], "`x` is not a whole number"),
     (["noise", "--seconds", "long"], "`long` is not a number"),
 ]
 
 
-@pytest.mark.parametrize(("words", "why"), WRONG, ids=lambda one: " ".join(one) if isinstance(one, list) else None)
+@pytest.mark.parametrize(
+    ("words", "why"), WRONG, ids=lambda one: " ".join(one) if isinstance(one, list) else None
+)
 def test_wrong_values_are_refused_in_the_words_of_the_user(
     elanite: Callable[..., Ended], words: list[str], why: str
 ) -> None:
@@ -165,8 +181,12 @@ MISTYPED = [
 ]
 
 
-@pytest.mark.parametrize(("words", "meant"), MISTYPED, ids=lambda one: " ".join(one) if isinstance(one, list) else None)
-def test_a_mistyped_name_has_a_hint(elanite: Callable[..., Ended], words: list[str], meant: str) -> None:
+@pytest.mark.parametrize(
+    ("words", "meant"), MISTYPED, ids=lambda one: " ".join(one) if isinstance(one, list) else None
+)
+def test_a_mistyped_name_has_a_hint(
+    elanite: Callable[..., Ended], words: list[str], meant: str
+) -> None:
     ended = elanite(*words)
     assert ended.code == 2
     assert f"did you mean `{meant}" in ended.err
@@ -209,7 +229,11 @@ def test_keys_and_values_of_options_are_completed() -> None:
     ],
 )
 def test_the_shell_is_offered_words(words: str, first: str) -> None:
-    asked = {"_ELANITE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    asked = {
+        "_ELANITE_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
     ended = execute(run_as(), env=environment() | asked)
     assert ended.out.partition("\n")[0] == first, ended
 
@@ -222,35 +246,52 @@ def test_the_manual_has_every_option() -> None:
         start = page.index(f".SS {manual._plain(name)}\n")
         section = page[start : page.find("\n.SS ", start)]
         for one in found.params if not hasattr(found, "commands") else ():
-            assert manual._plain(one.opts[-1] if one.opts[0].startswith("-") else one.metavar or "") in section
+            assert (
+                manual._plain(one.opts[-1] if one.opts[0].startswith("-") else one.metavar or "")
+                in section
+            )
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="no groff")
 def test_the_manual_has_no_mistake_of_its_language() -> None:
     words = ["groff", "-man", "-Tascii", "-ww", "-z"]
-    done = subprocess.run(words, input=manual.page(GROUP, "0"), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        words, input=manual.page(GROUP, "0"), capture_output=True, text=True, check=True
+    )
     assert done.stderr == ""
 
 
 @every
 def test_a_schema_has_every_option_with_its_default(request_: type[Request]) -> None:
     found = json.loads(json.dumps(schema(request_)))
-    names = {option.split("/")[0][2:] for one in command(request_).params for option in one.opts if option[:2] == "--"}
+    names = {
+        option.split("/")[0][2:]
+        for one in command(request_).params
+        for option in one.opts
+        if option[:2] == "--"
+    }
     arguments = {one.name.rstrip("_") for one in entries(request_) if one.positional}
-    assert set(found["properties"]) == (names - {"help", "quiet"}) | arguments | ({"quiet"} & set(found["properties"]))
+    assert set(found["properties"]) == (names - {"help", "quiet"}) | arguments | (
+        {"quiet"} & set(found["properties"])
+    )
     needed = {one.name for one in entries(request_) if one.default is inspect.Parameter.empty}
     assert len(found.get("required", ())) == len(needed)
     assert not found["additionalProperties"]
 
 
 FORMER = [
-    (["sensitivity", "es40", "--claims", "ping", "-j", "2"], "sweep es40 --one-at-a-time --claims ping --jobs 2"),
+    (
+        ["sensitivity", "es40", "--claims", "ping", "-j", "2"],
+        "sweep es40 --one-at-a-time --claims ping --jobs 2",
+    ),
     (["refit", "es40", "--most", "3"], "calibrate es40 --to claims --trials 3"),
 ]
 
 
 @pytest.mark.parametrize(("words", "now"), FORMER, ids=["sensitivity", "refit"])
-def test_a_former_command_names_and_runs_the_new_one(elanite: Callable[..., Ended], words: list[str], now: str) -> None:
+def test_a_former_command_names_and_runs_the_new_one(
+    elanite: Callable[..., Ended], words: list[str], now: str
+) -> None:
     ended = elanite(*words)
     assert ended.code == 2
     warning, error, *_ = ended.err.splitlines()
@@ -260,18 +301,37 @@ def test_a_former_command_names_and_runs_the_new_one(elanite: Callable[..., Ende
 
 
 STUDIES = [
-    (["sweep", "es40-qsnet", "--one-at-a-time", "--vary", "a=1"], "--vary is not for --one-at-a-time"),
-    (["sweep", "es40-qsnet", "--one-at-a-time", "--html", "x.html"], "--html is not for --one-at-a-time"),
+    (
+        ["sweep", "es40-qsnet", "--one-at-a-time", "--vary", "a=1"],
+        "--vary is not for --one-at-a-time",
+    ),
+    (
+        ["sweep", "es40-qsnet", "--one-at-a-time", "--html", "x.html"],
+        "--html is not for --one-at-a-time",
+    ),
     (["sweep", "qsnet/ping"], "a sweep needs --vary KEY=VALUES"),
-    (["sweep", "qsnet/ping", "--vary", "a=1", "--claims", "ping"], "a sweep needs --one-at-a-time, if it has --claims"),
-    (["calibrate", "es40-qsnet", "--to", "claims", "--fit", "a=1..2"], "--fit is not for --to claims"),
-    (["calibrate", "es40-qsnet", "x", "--to", "claims"], "--to claims takes one machine, not es40-qsnet, x"),
+    (
+        ["sweep", "qsnet/ping", "--vary", "a=1", "--claims", "ping"],
+        "a sweep needs --one-at-a-time, if it has --claims",
+    ),
+    (
+        ["calibrate", "es40-qsnet", "--to", "claims", "--fit", "a=1..2"],
+        "--fit is not for --to claims",
+    ),
+    (
+        ["calibrate", "es40-qsnet", "x", "--to", "claims"],
+        "--to claims takes one machine, not es40-qsnet, x",
+    ),
     (["calibrate", "qsnet/ping", "--to", "m.csv"], "a calibration needs --fit KEY=LOW..HIGH"),
 ]
 
 
-@pytest.mark.parametrize(("words", "why"), STUDIES, ids=lambda one: " ".join(one) if isinstance(one, list) else None)
-def test_options_of_another_study_are_refused(elanite: Callable[..., Ended], words: list[str], why: str) -> None:
+@pytest.mark.parametrize(
+    ("words", "why"), STUDIES, ids=lambda one: " ".join(one) if isinstance(one, list) else None
+)
+def test_options_of_another_study_are_refused(
+    elanite: Callable[..., Ended], words: list[str], why: str
+) -> None:
     ended = elanite(*words)
     assert ended.code == 2
     assert f"error: {why}" in ended.err

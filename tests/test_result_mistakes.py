@@ -25,7 +25,15 @@ Module = Any
 def check_errors(module: Module) -> None:
     """A range's error is the distance from its nearest end, as a fraction of this end."""
     claim = Claim("a", "petrini2003", "range", "a latency", low=8.0, high=10.0)
-    cases = [(4.0, -0.5), (7.6, -0.05), (8.0, 0.0), (9.0, 0.0), (10.0, 0.0), (10.5, 0.05), (20.0, 1.0)]
+    cases = [
+        (4.0, -0.5),
+        (7.6, -0.05),
+        (8.0, 0.0),
+        (9.0, 0.0),
+        (10.0, 0.0),
+        (10.5, 0.05),
+        (20.0, 1.0),
+    ]
     for simulated, error in cases:
         verdict = module.judge(claim, number([simulated]))
         assert verdict.error == pytest.approx(error, abs=1e-12), simulated
@@ -33,7 +41,9 @@ def check_errors(module: Module) -> None:
 
 
 def check_identities(module: Module) -> None:
-    """Points have other identities with another model revision, and the same ones with the same revision."""
+    """Points have other identities with another model revision, and the same ones with the same
+    revision.
+    """
 
     def identities() -> set[str]:
         return {point.id for point in module.plan(sources.read("experiment", "qsnet/ping")).points}
@@ -84,7 +94,13 @@ def test_identities_have_the_revision_of_the_model() -> None:
             check_errors,
             id="error within a range",
         ),
-        pytest.param(plan, "{key}{_core.MODEL_REVISION}", "{key}", check_identities, id="identity without revision"),
+        pytest.param(
+            plan,
+            "{key}{_core.MODEL_REVISION}",
+            "{key}",
+            check_identities,
+            id="identity without revision",
+        ),
     ],
 )
 def test_a_planted_mistake_is_found(

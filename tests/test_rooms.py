@@ -1,4 +1,6 @@
-"""The crates' rooms, their modules: no circle among neighbours, no import against the layers, no long file."""
+"""The crates' rooms, their modules: no circle among neighbours, no import against the layers, no
+long file.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ LONGEST = 600
 
 Module = tuple[str, ...]
 ASIDE = r"""//[^\n]*|/\*.*?\*/|r#".*?"#|'"'|"(?:\\.|[^"\\])*"|#\[cfg\(test\)\]\nmod \w+ \{.*?\n\}"""
-ITEM = r"^(?:pub(?:\(.*?\))? )?(?:const |unsafe |async )*(?:struct|enum|trait|fn|type|const|static|macro_rules!) (\w+)"
+ITEM = (
+    r"^(?:pub(?:\(.*?\))? )?(?:const |unsafe |async"
+    r" )*(?:struct|enum|trait|fn|type|const|static|macro_rules!) (\w+)"
+)
 USE = r"^ *(?:pub(?:\(.*?\))? )?use ([^;]+);"
 INLINE = r"(?<![\w:])(?:crate|self|super)(?:::\w+)+"
 
@@ -41,23 +46,36 @@ def paths(tree: str) -> Iterator[Module]:
 
 
 class Crate:
-    """The references between a crate's modules; a re-export leads to the module that defines the name."""
+    """The references between a crate's modules; a re-export leads to the module that defines the
+    name.
+    """
 
     def __init__(self, source: Path) -> None:
-        files = {path.relative_to(source).with_suffix("").parts: path for path in source.rglob("*.rs")}
+        files = {
+            path.relative_to(source).with_suffix("").parts: path for path in source.rglob("*.rs")
+        }
         texts = {
-            () if module == ("lib",) else module: re.sub(ASIDE, "", path.read_text(), flags=re.DOTALL)
+            () if module == ("lib",) else module: re.sub(
+                ASIDE, "", path.read_text(), flags=re.DOTALL
+            )
             for module, path in files.items()
             if "tests" not in module
         }
-        self.items = {module: set(re.findall(ITEM, text, flags=re.M)) for module, text in texts.items()}
+        self.items = {
+            module: set(re.findall(ITEM, text, flags=re.M)) for module, text in texts.items()
+        }
         self.uses: dict[Module, list[tuple[str, Module]]] = {}
         self.graph = networkx.DiGraph()
         for module, text in texts.items():
             used = [path for tree in re.findall(USE, text, flags=re.M) for path in paths(tree)]
-            self.uses[module] = [(path[-1], path[:-2] if path[-2:-1] == ("as",) else path) for path in used]
+            self.uses[module] = [
+                (path[-1], path[:-2] if path[-2:-1] == ("as",) else path) for path in used
+            ]
         for module, text in texts.items():
-            inline = [tuple(path.split("::")) for path in re.findall(INLINE, re.sub(USE, "", text, flags=re.M))]
+            inline = [
+                tuple(path.split("::"))
+                for path in re.findall(INLINE, re.sub(USE, "", text, flags=re.M))
+            ]
             for path in [*(path for _, path in self.uses[module]), *inline]:
                 target = self.definer(module, path)
                 if target is not None:
@@ -84,8 +102,14 @@ class Crate:
         """Neighbours (modules in one folder) that name each other in a cycle."""
         for folder in {module[:depth] for module in self.items for depth in range(len(module))}:
             depth = len(folder) + 1
-            inside = [edge for edge in self.graph.edges if all(module[: len(folder)] == folder for module in edge)]
-            rooms = networkx.DiGraph((a[:depth], b[:depth]) for a, b in inside if len(a) >= depth and len(b) >= depth)
+            inside = [
+                edge
+                for edge in self.graph.edges
+                if all(module[: len(folder)] == folder for module in edge)
+            ]
+            rooms = networkx.DiGraph(
+                (a[:depth], b[:depth]) for a, b in inside if len(a) >= depth and len(b) >= depth
+            )
             for circle in networkx.strongly_connected_components(rooms):
                 if len(circle) > 1:
                     yield {"::".join(room) for room in circle}
@@ -127,7 +151,9 @@ def test_the_front_page_of_a_crate_shows_its_rooms_and_one_path(crate: str) -> N
         for name in re.findall(r"`(?:mod@)?(\w+)`", row)
     ]
     assert rooms.startswith("\n//!\n//! | room | contents |\n//! |---|---|\n")
-    assert sorted(named) == sorted(set(re.findall(r"^(?:pub )?mod (\w+);", text, flags=re.M)) - {"tests"})
+    assert sorted(named) == sorted(
+        set(re.findall(r"^(?:pub )?mod (\w+);", text, flags=re.M)) - {"tests"}
+    )
     way = re.split(r"^(?!//!)|^//! #", way.lstrip(), flags=re.M)[0]
     steps = [int(number) for number in re.findall(r"^//! (\d+)\. `[\w/]+\.rs`", way, flags=re.M)]
     assert len(steps) > 1
@@ -137,7 +163,9 @@ def test_the_front_page_of_a_crate_shows_its_rooms_and_one_path(crate: str) -> N
 
 def test_the_picture_of_the_crates_is_current() -> None:
     drawn = runpy.run_path(str(ROOT / "docs" / "crates.py"))["drawn"]()
-    assert (ROOT / "docs" / "crates.svg").read_text() == drawn, "python docs/crates.py draws it anew"
+    assert (ROOT / "docs" / "crates.svg").read_text() == drawn, (
+        "python docs/crates.py draws it anew"
+    )
 
 
 def test_the_table_of_the_crates_is_in_their_order() -> None:
@@ -151,15 +179,21 @@ def test_no_large_structure_of_the_fabric_is_spread() -> None:
     fields, homes = {}, {}
     for path in (ROOT / "crates/fabric/src").rglob("*.rs"):
         text = path.read_text()
-        for name, body in re.findall(r"^(?:pub.* )?struct (\w+).*? \{\n(.*?)^\}", text, flags=re.M | re.DOTALL):
+        for name, body in re.findall(
+            r"^(?:pub.* )?struct (\w+).*? \{\n(.*?)^\}", text, flags=re.M | re.DOTALL
+        ):
             fields[name] = len(re.findall(r"^    (?:pub(?:\(.*?\))? )?\w+: ", body, flags=re.M))
         for name in re.findall(r"^impl(?:<.*?>)? (\w+)", text, flags=re.M):
             homes.setdefault(name, set()).add(path)
     assert len(homes["Control"]) > 4
     assert fields["WormMover"] > 15
-    assert not [name for name, count in fields.items() if count > 15 and len(homes.get(name, ())) > 4]
+    assert not [
+        name for name, count in fields.items() if count > 15 and len(homes.get(name, ())) > 4
+    ]
 
 
 def test_no_source_is_long() -> None:
-    long = [path for path in (ROOT / "crates").rglob("*.rs") if path.read_text().count("\n") > LONGEST]
+    long = [
+        path for path in (ROOT / "crates").rglob("*.rs") if path.read_text().count("\n") > LONGEST
+    ]
     assert not long

@@ -47,12 +47,19 @@ def tables_agree(page: str, tables: Mapping[str, pl.DataFrame]) -> None:
         durations.setdefault(call, []).append(end - begin)
     whole = sum(tables["ranks"]["end_us"])
     expected = {
-        call: [f"{len(each):,}", number(sum(each)), number(sum(each) / len(each)), number(max(each))]
+        call: [
+            f"{len(each):,}",
+            number(sum(each)),
+            number(sum(each) / len(each)),
+            number(max(each)),
+        ]
         for call, each in durations.items()
     }
     by_call = shown["Calls by their share of all ranks' time"]
     assert {row[0]: row[1:5] for row in by_call.rows} == expected
-    assert [row[5] for row in by_call.rows] == [f"{sum(durations[row[0]]) / whole:.1%}" for row in by_call.rows]
+    assert [row[5] for row in by_call.rows] == [
+        f"{sum(durations[row[0]]) / whole:.1%}" for row in by_call.rows
+    ]
     ranks = {f"rank {row['rank']}": row for row in tables["ranks"].iter_rows(named=True)}
     by_rank = shown["Ranks, the slowest first"]
     assert len(by_rank.rows) == len(ranks)
@@ -66,7 +73,9 @@ def tables_agree(page: str, tables: Mapping[str, pl.DataFrame]) -> None:
     sizes = shown["Messages by size"]
     assert sum(int(row[1].replace(",", "")) for row in sizes.rows) == len(tables["messages"])
     pairs = Counter[str]()
-    for source, destination, count in tables["messages"].select("source", "destination", "bytes").iter_rows():
+    for source, destination, count in (
+        tables["messages"].select("source", "destination", "bytes").iter_rows()
+    ):
         pairs[f"rank {source} → rank {destination}"] += count
     for pair, _, payload in shown["Pairs of ranks with the most payload"].rows:
         assert payload == size(pairs[pair])
@@ -95,19 +104,36 @@ def test_findings_are_the_extremes_of_the_tables(seed: int) -> None:
     findings = " ".join(Parts(page_of(run)).findings)
     ranks = list(run.tables["ranks"].iter_rows(named=True))
     slowest = max(ranks, key=lambda row: row["end_us"])
-    assert f"takes {number(slowest['end_us'])} µs of simulated time; rank {slowest['rank']} is the slowest" in findings
+    assert (
+        f"takes {number(slowest['end_us'])} µs of simulated time; rank {slowest['rank']} is the"
+        " slowest" in findings
+    )
     inside = [row["mpi_us"] for row in ranks]
-    assert f"spend {sum(inside) / sum(row['end_us'] for row in ranks):.1%} of their time in MPI" in findings
-    least, most = (next(row["rank"] for row in ranks if row["mpi_us"] == time) for time in (min(inside), max(inside)))
-    assert f"least {number(min(inside))} µs (rank {least}), mean {number(sum(inside) / len(inside))} µs" in findings
+    assert (
+        f"spend {sum(inside) / sum(row['end_us'] for row in ranks):.1%} of their time in MPI"
+        in findings
+    )
+    least, most = (
+        next(row["rank"] for row in ranks if row["mpi_us"] == time)
+        for time in (min(inside), max(inside))
+    )
+    assert (
+        f"least {number(min(inside))} µs (rank {least}), mean"
+        f" {number(sum(inside) / len(inside))} µs" in findings
+    )
     assert f"most {number(max(inside))} µs (rank {most})" in findings
     busiest = max(run.tables["links"].iter_rows(named=True), key=lambda row: row["busy_ps"])
     place = "between switches" if busiest["level"] else "of a node"
     share = busiest["busy_ps"] / run.summary["time_us"] / 1e6
-    assert f"Busiest link: {busiest['from']} → {busiest['to']} ({place}), busy {share:.1%} of the time" in findings
+    assert (
+        f"Busiest link: {busiest['from']} → {busiest['to']} ({place}), busy {share:.1%} of the time"
+        in findings
+    )
     assert "No packet waited for a link." in findings
     pairs: Counter[tuple[int, int]] = Counter()
-    for source, destination, count in run.tables["messages"].select("source", "destination", "bytes").iter_rows():
+    for source, destination, count in (
+        run.tables["messages"].select("source", "destination", "bytes").iter_rows()
+    ):
         pairs[source, destination] += count
     alike = [pair for pair, total in pairs.items() if total == max(pairs.values())]
     ends = f"from rank {min(alike)[0]} to rank {min(alike)[1]} go {size(max(pairs.values()))} in"
@@ -122,35 +148,44 @@ def links(*rows: tuple[str, str, int, bool, int, int, int]) -> pl.DataFrame:
 
 
 def test_the_hottest_link_is_the_one_that_packets_waited_for() -> None:
-    """An adapter's queue is not a wait, links that pages write alike count as alike, and the busiest has its name."""
+    """An adapter's queue is not a wait, links that pages write alike count as alike, and the
+    busiest has its name.
+    """
     found = links(
         ("node 0", "switch 1.0", 0, True, 691, 18_200_000, 2_368_000_000),
         ("switch 1.0", "switch 2.3", 1, True, 181, 5_600_000, 7_000_000),
         ("switch 1.1", "switch 2.3", 1, True, 181, 5_601_000, 7_000_400),
         ("switch 1.2", "node 9", 0, False, 3, 18_210_000, 4_000_000),
     )
-    assert traffic.link(found, 100.0) == (
-        "Hottest link, by the time that packets waited for it: switch 1.1 → switch 2.3 (between switches); 181 packets"
-        " cross it, with 7 µs of waits in total, as 1 other link, busy 5.6% of the time. Busiest link: switch 1.2 →"
-        " node 9 (of a node), busy 18.2% of the time, as 1 other link."
+    assert (
+        traffic.link(found, 100.0)
+        == "Hottest link, by the time that packets waited for it: switch 1.1 → switch 2.3 (between"
+        " switches); 181 packets cross it, with 7 µs of waits in total, as 1 other link, busy"
+        " 5.6% of the time. Busiest link: switch 1.2 → node 9 (of a node), busy 18.2% of the"
+        " time, as 1 other link."
     )
-    assert [(row["link"], row["waiting_us"]) for row in hottest(found, 100.0).iter_rows(named=True)] == [
-        (2, 7.0004), (1, 7.0), (3, 4.0), (0, None),
-    ]  # fmt: skip
+    assert [
+        (row["link"], row["waiting_us"]) for row in hottest(found, 100.0).iter_rows(named=True)
+    ] == [
+        (2, 7.0004),
+        (1, 7.0),
+        (3, 4.0),
+        (0, None),
+    ]
     idle = traffic.link(found.with_columns(waiting_ps=pl.lit(0)), 100.0)
     assert idle.startswith("No packet waited for a link. Busiest link: switch 1.2 → node 9")
     one = traffic.link(found.tail(1), 100.0)
     assert one.endswith(
-        "(of a node); 3 packets cross it, with 4 µs of waits in total; the link is also the busiest, busy 18.2% of the"
-        " time."
+        "(of a node); 3 packets cross it, with 4 µs of waits in total; the link is also the"
+        " busiest, busy 18.2% of the time."
     )
     tied = links(
         ("node 8", "switch 1.0", 0, True, 2, 34_000_300, 0),
         ("switch 1.0", "node 8", 0, False, 2, 34_000_200, 1_000_000),
     )
     assert traffic.link(tied, 100.0).endswith(
-        "switch 1.0 → node 8 (of a node); 2 packets cross it, with 1 µs of waits in total; the link is also the"
-        " busiest, busy 34.0% of the time, as 1 other link."
+        "switch 1.0 → node 8 (of a node); 2 packets cross it, with 1 µs of waits in total; the link"
+        " is also the busiest, busy 34.0% of the time, as 1 other link."
     ), "no two links with one figure, of which one is busier"
 
 
@@ -171,23 +206,37 @@ def test_the_largest_messages_have_their_own_sizes(counts: list[int], words: str
 
 
 def test_waits_for_links_from_nodes_are_in_no_table() -> None:
-    """An adapter's backlog is not a wait of the network: tables of shared links leave it blank, as all others."""
-    (point, *_) = plan(sources.read("experiment", SMALL)).series("load")
+    """An adapter's backlog is not a wait of the network: tables of shared links leave it blank, as
+    all others.
+    """
+    point, *_ = plan(sources.read("experiment", SMALL)).series("load")
     wires = dict(
-        frame(_core.wiring(point.json)).select(pl.concat_str("from", "to", separator=" → "), "link").iter_rows()
+        frame(_core.wiring(point.json))
+        .select(pl.concat_str("from", "to", separator=" → "), "link")
+        .iter_rows()
     )
     both = [wires["node 0 → switch 1.0"], wires["switch 1.0 → switch 2.0"]]
     names = {"link": both, "from": ["node 0", "switch 1.0"], "to": ["switch 1.0", "switch 2.0"]}
-    shares = pl.concat(pl.DataFrame(names | {"job": job, "bytes": [100, 200]}) for job in ("a", "b"))
-    used = pl.DataFrame(names | {"level": [0, 1], "up": [True, True], "waiting_ps": [3_614_000_000, 7_000_000]})
-    assert dict(shared(shares, used).select("from", "waiting_ps").rows()) == {"node 0": None, "switch 1.0": 7_000_000}
+    shares = pl.concat(
+        pl.DataFrame(names | {"job": job, "bytes": [100, 200]}) for job in ("a", "b")
+    )
+    used = pl.DataFrame(
+        names | {"level": [0, 1], "up": [True, True], "waiting_ps": [3_614_000_000, 7_000_000]}
+    )
+    assert dict(shared(shares, used).select("from", "waiting_ps").rows()) == {
+        "node 0": None,
+        "switch 1.0": 7_000_000,
+    }
 
     class Tables:
         def table(self, _: str, name: str) -> pl.DataFrame:
             return shares if name == "shares" else used
 
     (table,), _ = shared_links([point], cast("Store", Tables()), [])
-    assert {row[0]: row[-1] for row in table.rows} == {"node 0 → switch 1.0": "", "switch 1.0 → switch 2.0": "7"}
+    assert {row[0]: row[-1] for row in table.rows} == {
+        "node 0 → switch 1.0": "",
+        "switch 1.0 → switch 2.0": "7",
+    }
     assert table.note.endswith("those in a node, before its own link, are not counted.")
 
 
@@ -195,40 +244,60 @@ def with_ranks(run: Run, ends: list[float], inside: list[float]) -> Run:
     """The run with other rank times."""
     columns = {"end_us": pl.Series(ends), "mpi_us": pl.Series(inside)}
     summary = run.tables["summary"].with_columns(time_us=pl.lit(max(ends)))
-    return replace(run, tables={**run.tables, "ranks": run.tables["ranks"].with_columns(**columns), "summary": summary})
+    return replace(
+        run,
+        tables={
+            **run.tables,
+            "ranks": run.tables["ranks"].with_columns(**columns),
+            "summary": summary,
+        },
+    )
 
 
 def test_ranks_that_end_together_have_no_slowest_and_may_have_a_straggler() -> None:
-    run = with_ranks(a_run(3, ranks=3, calls=9), [3260.12, 3260.08, 3260.04], [3260.12, 2627.0, 3260.04])
+    run = with_ranks(
+        a_run(3, ranks=3, calls=9), [3260.12, 3260.08, 3260.04], [3260.12, 2627.0, 3260.04]
+    )
     page = page_of(run)
     said = Parts(page).findings
     assert said[0].endswith("all ranks end within 0.08 µs of one another, rank 0 as the last.")
     assert said[1] == "Rank 1 spends 633.1 µs outside of MPI, any other rank 0 µs at most."
     ends = [row[2] for row in Tables(page).found["Ranks, the slowest first"].rows]
     assert ends == ["3,260.1", "3,260.1", "3,260"]
-    even = Parts(page_of(with_ranks(run, [3260.0, 3260.0, 3000.0], [2000.0, 2100.0, 1900.0]))).findings
-    assert even[0].endswith("rank 0 and 1 other are the slowest; rank 0 is the first of them, with 2,000 µs in MPI.")
+    even = Parts(
+        page_of(with_ranks(run, [3260.0, 3260.0, 3000.0], [2000.0, 2100.0, 1900.0]))
+    ).findings
+    assert even[0].endswith(
+        "rank 0 and 1 other are the slowest; rank 0 is the first of them, with 2,000 µs in MPI."
+    )
     assert "outside of MPI" not in even[1]
 
 
 def test_messages_of_the_library_are_named() -> None:
     run = a_run(3, ranks=2, calls=4)
-    calls = pl.DataFrame({"rank": [0, 0, 1], "call": ["MPI_Init", "MPI_Send", "MPI_Finalize"]}).with_columns(
-        begin_us=pl.Series([0.0, 35.5, 90.0]), end_us=pl.Series([35.5, 40.0, 95.0])
-    )
+    calls = pl.DataFrame(
+        {"rank": [0, 0, 1], "call": ["MPI_Init", "MPI_Send", "MPI_Finalize"]}
+    ).with_columns(begin_us=pl.Series([0.0, 35.5, 90.0]), end_us=pl.Series([35.5, 40.0, 95.0]))
     messages = (
         run.tables["messages"]
         .head(4)
         .with_columns(
-            source=pl.Series([0, 0, 1, 1]), posted_us=pl.Series([0.0, 35.5, 20.0, 91.0]), bytes=pl.Series([8, 8, 8, 16])
+            source=pl.Series([0, 0, 1, 1]),
+            posted_us=pl.Series([0.0, 35.5, 20.0, 91.0]),
+            bytes=pl.Series([8, 8, 8, 16]),
         )
     )
-    said = " ".join(_of_library(replace(run, tables={**run.tables, "calls": calls, "messages": messages})))
-    assert said == (
-        "2 of 4 messages, with 24 B, are not the program's own: the library sends them in MPI_Finalize and MPI_Init."
+    said = " ".join(
+        _of_library(replace(run, tables={**run.tables, "calls": calls, "messages": messages}))
+    )
+    assert (
+        said == "2 of 4 messages, with 24 B, are not the program's own: the library sends them in"
+        " MPI_Finalize and MPI_Init."
     )
     calls = calls.filter(pl.col("call") == "MPI_Send")
-    assert _of_library(replace(run, tables={**run.tables, "calls": calls, "messages": messages})) == []
+    assert (
+        _of_library(replace(run, tables={**run.tables, "calls": calls, "messages": messages})) == []
+    )
 
 
 @needs_mpi
@@ -255,11 +324,16 @@ def test_the_page_of_a_real_run(elanite: Command, tmp_path: Path, mpi_programs: 
     tables_agree(page, tables)
     parts = Parts(page)
     assert parts.loads == []
-    assert sorted(shlex.split(parts.command)) == sorted(["elanite", *words, "--machine", "es40-qsnet"])
+    assert sorted(shlex.split(parts.command)) == sorted(
+        ["elanite", *words, "--machine", "es40-qsnet"]
+    )
     findings = " ".join(parts.findings)
     ranks = tables["ranks"]
     last = ranks.sort("end_us", "rank", descending=[True, False]).row(0, named=True)
-    assert f"{number(kept.manifest['time_us'])} µs of simulated time; rank {last['rank']} is the slowest" in findings
+    assert (
+        f"{number(kept.manifest['time_us'])} µs of simulated time; rank {last['rank']} is the"
+        " slowest" in findings
+    )
     share = ranks["mpi_us"].sum() / ranks["end_us"].sum()
     assert f"{share:.1%} of their time in MPI" in findings
     assert "--compute none" in findings
@@ -281,22 +355,32 @@ def test_a_deadlock_has_a_page(elanite: Command, tmp_path: Path, mpi_programs: P
     ended = elanite("mpirun", "-n", "4", "--html", "dead.html", str(mpi_programs / "deadlock"))
     assert ended.code == 3, ended
     page = (tmp_path / "dead.html").read_text(encoding="utf-8")
-    waits = [[f"rank {rank}", "MPI_Recv", f"receives a message of rank {(rank + 1) % 4}, tag 7"] for rank in range(4)]
+    waits = [
+        [f"rank {rank}", "MPI_Recv", f"receives a message of rank {(rank + 1) % 4}, tag 7"]
+        for rank in range(4)
+    ]
     assert Tables(page).found["Ranks at the end of the run"].rows == waits
-    assert embedded(page)["ends"] == {str(rank): f"MPI_Recv: {what}" for rank, (_, _, what) in enumerate(waits)}
+    assert embedded(page)["ends"] == {
+        str(rank): f"MPI_Recv: {what}" for rank, (_, _, what) in enumerate(waits)
+    }
     assert Parts(page).findings[0].endswith("of simulated time: a deadlock.")
 
 
 def test_a_page_that_cannot_be_written_costs_no_run(elanite: Command, tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
-    for words in (("mpirun", "-n", "2", "--html", "here", "true"), ("replay", "absent.goal", "--html", "here")):
+    for words in (
+        ("mpirun", "-n", "2", "--html", "here", "true"),
+        ("replay", "absent.goal", "--html", "here"),
+    ):
         ended = elanite(*words)
         assert ended.code == 1, ended
         assert "here cannot be written: it is a folder" in ended.err
         assert not (tmp_path / "out").exists()
 
 
-def test_the_inputs_of_a_program_are_texts_and_checksums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_inputs_of_a_program_are_texts_and_checksums(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in.txt").write_text("8 cells\n")
     (tmp_path / "table.bin").write_bytes(b"\xff\x00")
@@ -306,9 +390,18 @@ def test_the_inputs_of_a_program_are_texts_and_checksums(tmp_path: Path, monkeyp
     inputs = Mpirun(program=program, ranks=4).inputs(source, tmp_path / "p.html")
     assert dict(inputs.files) == {"in.txt": b"8 cells\n"}
     assert inputs.absent == {
-        name: hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() for name in ("solver", "table.bin")
+        name: hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
+        for name in ("solver", "table.bin")
     }
-    assert list(inputs.words[-7:]) == ["--html", "p.html", "./solver", "--cells", "in.txt", "table.bin", "7"]
+    assert list(inputs.words[-7:]) == [
+        "--html",
+        "p.html",
+        "./solver",
+        "--cells",
+        "in.txt",
+        "table.bin",
+        "7",
+    ]
     python = Mpirun(program=["python3", "in.txt"], ranks=4).inputs(source, None)
     assert list(python.words[-2:]) == ["python3", "in.txt"]
     assert not python.absent
@@ -324,8 +417,19 @@ def test_a_program_for_the_simulated_libraries_has_calls_and_no_mpi() -> None:
 def test_ranks_without_a_seen_call_have_unknown_times() -> None:
     """Their time in MPI is not zero: Elanite does not know it."""
     run = a_run(5, ranks=4, calls=9)
-    page = page_of(replace(run, ended=replace(run.ended, unseen=(1, 3), message="calls bypass Elanite", exit_code=4)))
-    assert Tables(page).found["Ranks, the slowest first"].columns == ["rank", "node", "end, µs", "sent", "received"]
+    page = page_of(
+        replace(
+            run,
+            ended=replace(run.ended, unseen=(1, 3), message="calls bypass Elanite", exit_code=4),
+        )
+    )
+    assert Tables(page).found["Ranks, the slowest first"].columns == [
+        "rank",
+        "node",
+        "end, µs",
+        "sent",
+        "received",
+    ]
     assert "Elanite saw no call of ranks 1, 3: their lanes are empty." in page
     assert "of their time in MPI" not in page
 
@@ -345,10 +449,13 @@ def test_time_that_passes_at_clocks_is_said() -> None:
     run = a_run(5, ranks=3, calls=9)
     whole = float(run.tables["summary"]["time_us"].item())
     assert len(time_in_mpi(summarise(run.tables), (), "host")) == 1
-    run.tables["ranks"] = run.tables["ranks"].with_columns(pl.Series("clocks_us", [0.0, 0.75 * whole, 0.75 * whole]))
+    run.tables["ranks"] = run.tables["ranks"].with_columns(
+        pl.Series("clocks_us", [0.0, 0.75 * whole, 0.75 * whole])
+    )
     said = time_in_mpi(summarise(run.tables), (), "host")[1]
     assert said.startswith(
-        f"{number(0.75 * whole)} µs of rank 1 (75.0% of the run) passed while it read a clock in a row"
+        f"{number(0.75 * whole)} µs of rank 1 (75.0% of the run) passed while it read a clock in"
+        " a row"
     )
     assert said in page_of(run)
     assert run.as_json(None)["clocks_us"] == {"time": 0.75 * whole, "rank": 1}
@@ -364,8 +471,11 @@ def test_ranks_with_the_same_time_are_counted() -> None:
 
 def test_messages_within_a_node_are_in_no_packet() -> None:
     ranks = pl.DataFrame({"rank": [0, 1, 2, 3], "node": [0, 1, 0, 1]})
-    pairs = pl.DataFrame({"source": [0, 0, 1, 3], "destination": [1, 2, 3, 0], "bytes": [1024, 2048, 1024, 10]})
-    assert traffic.crossing(pairs, ranks, 7) == (
-        "7 packets cross the network; 2 messages with 3 KB stay within a node."
+    pairs = pl.DataFrame(
+        {"source": [0, 0, 1, 3], "destination": [1, 2, 3, 0], "bytes": [1024, 2048, 1024, 10]}
+    )
+    assert (
+        traffic.crossing(pairs, ranks, 7)
+        == "7 packets cross the network; 2 messages with 3 KB stay within a node."
     )
     assert traffic.crossing(pairs.head(1), ranks, 1) == "1 packet crosses the network."

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["browser"]
 
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH: apt-get install chromium")
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM, reason="no chromium on the PATH: apt-get install chromium"
+)
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +35,15 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     trace.write_text("".join(goal.all_reduce(6, 3000, "ring", compute=500)), encoding="ascii")
     found = {name: folder / f"{name}.html" for name in ("run", "deadlock", "replay")}
     found["run"].write_text(page_of(a_run(4, ranks=6, calls=30)), encoding="utf-8")
-    found["deadlock"].write_text(page_of(a_run(4, ranks=6, calls=30, end="deadlock")), encoding="utf-8")
+    found["deadlock"].write_text(
+        page_of(a_run(4, ranks=6, calls=30, end="deadlock")), encoding="utf-8"
+    )
     words = ("elanite", "replay", "ring.goal")
     replayed = replays.page(
-        el.replay(trace, operations=True), sources.read("machine", "es40-qsnet"), words, Inputs(words)
+        el.replay(trace, operations=True),
+        sources.read("machine", "es40-qsnet"),
+        words,
+        Inputs(words),
     )
     found["replay"].write_text(render(replayed), encoding="utf-8")
     return found
@@ -102,7 +109,9 @@ def test_zoom_and_move(page: Page) -> None:
     assert moved["to"] - moved["from"] == pytest.approx(near["to"] - near["from"])
     page.mouse.wheel(0, -300)
     closer = view(page)
-    assert closer["to"] - closer["from"] < near["to"] - near["from"], "the wheel zooms after a click"
+    assert closer["to"] - closer["from"] < near["to"] - near["from"], (
+        "the wheel zooms after a click"
+    )
     page.keyboard.press("0")
     assert view(page) | {"tall": 0} == {"from": 0, "to": end, "tall": 0}
     page.click("[data-do=taller]")
@@ -156,7 +165,9 @@ def test_messages_in_view_are_counted(browser: Browser, tmp_path: Path) -> None:
     page, said = opened(browser, tmp_path / "many.html")
     total = len(run.tables["messages"])
     assert total == 2700
-    assert f"1,350 of {total:,} messages in view drawn" in page.locator(".timeline .span").inner_text()
+    assert (
+        f"1,350 of {total:,} messages in view drawn" in page.locator(".timeline .span").inner_text()
+    )
     for _ in range(3):
         page.click("[data-do=in]")
     view(page)
@@ -166,7 +177,9 @@ def test_messages_in_view_are_counted(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_each_row_of_a_replay_has_its_operations(browser: Browser, files: dict[str, Path]) -> None:
-    """A rank's computation, sends and receives lie above each other; each row names its operation and partner."""
+    """A rank's computation, sends and receives lie above each other; each row names its operation
+    and partner.
+    """
     page, _ = opened(browser, files["replay"])
     data = embedded(page.content())
     page.uncheck(".timeline .lines")
@@ -175,7 +188,9 @@ def test_each_row_of_a_replay_has_its_operations(browser: Browser, files: dict[s
     assert box is not None
     one, _ = intervals(data)
     for row, kind in enumerate(("calc", "send", "recv")):
-        rank, _, begin, end = max((each for each in one if each[1] == kind), key=lambda each: each[3] - each[2])
+        rank, _, begin, end = max(
+            (each for each in one if each[1] == kind), key=lambda each: each[3] - each[2]
+        )
         place = 92 + (begin + end) / 2 / data["end"] * (box["width"] - 92)
         page.mouse.move(box["x"] + place, box["y"] + (rank + (row + 0.5) / 3) * tall)
         text = page.locator(".pointed").inner_text()

@@ -24,6 +24,8 @@ def test_no_file_of_tests_is_forgotten(crate: str) -> None:
     manifest = tomllib.loads((CRATES / crate / "Cargo.toml").read_text())
     programs = {test["name"] for test in manifest["test"]}
     modules = set(re.findall(r"^mod (\w+);", (folder / "all.rs").read_text(), flags=re.M))
-    files = {path.stem for path in folder.glob("*.rs")} | {path.parent.name for path in folder.glob("*/mod.rs")}
+    files = {path.stem for path in folder.glob("*.rs")} | {
+        path.parent.name for path in folder.glob("*/mod.rs")
+    }
     assert files - {"common"} == (programs | modules) - {"common"}
     assert not programs & modules

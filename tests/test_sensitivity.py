@@ -43,7 +43,9 @@ FEW = [
     UncertainParameter("tport.slots", "64", "51", "77"),
     UncertainParameter("tport.handle", "50", None, "60", ("qsnet2.uni.latency",)),
 ]
-"""A parameter that acts on an MPI latency, one that does not, and one that moves in one direction."""
+"""A parameter that acts on an MPI latency, one that does not, and one that moves in one
+direction.
+"""
 
 
 def quantity(text: str) -> float:
@@ -69,7 +71,10 @@ def test_a_step_is_the_nearest_value_that_the_machine_takes(name: str) -> None:
         value = quantity(each.value)
         for step, text in each.steps.items():
             factor = quantity(text) / value
-            assert (0.49 <= factor < 0.9) if step == "less" else (1.1 < factor <= 2.01), (each, text)
+            assert (0.49 <= factor < 0.9) if step == "less" else (1.1 < factor <= 2.01), (
+                each,
+                text,
+            )
             assert Machine.load(name, [f"{each.key}={text}"])[each.key] != machine[each.key]
     for other in others:
         assert not isinstance(other.value, int | float) or isinstance(other.value, bool)
@@ -77,12 +82,16 @@ def test_a_step_is_the_nearest_value_that_the_machine_takes(name: str) -> None:
 
 def test_steps_keep_the_rules_of_the_machine() -> None:
     machine = Machine.load(ES40)
-    hop, packets = (parameter(machine, key) for key in ("link.hop_delay", "adapter.packets_in_flight"))
+    hop, packets = (
+        parameter(machine, key) for key in ("link.hop_delay", "adapter.packets_in_flight")
+    )
     assert scaled(machine, hop, 1.2) == "65 ns"  # whole cycles of 5 ns
     assert scaled(machine, packets, 1.2) == "2"
     steps = {each.key: each for each in varied(machine)[0]}
     assert steps["adapter.packets_in_flight"].steps == {"less": "1", "more": "3"}
-    full = Machine.load(ES40, ["adapter.share_period=64 flits"])  # of which a burst is half, and may not be more
+    full = Machine.load(
+        ES40, ["adapter.share_period=64 flits"]
+    )  # of which a burst is half, and may not be more
     burst = parameter(full, "adapter.share_burst")
     assert scaled(full, burst, 0.75) == "24 flits"
     assert scaled(full, burst, 1.25) is None
@@ -105,18 +114,26 @@ def test_the_studies_cover_all_predicted_claims_about_their_machines(name: str) 
 
 
 def test_wrong_names_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"there is no study of `es40-qsnet2`; did you mean `es40-qsnet`\?"):
+    with pytest.raises(
+        UsageError, match=r"there is no study of `es40-qsnet2`; did you mean `es40-qsnet`\?"
+    ):
         study("es40-qsnet2")
-    with pytest.raises(UsageError, match=r"no claim about es40-qsnet is named `permutation.shufle`; did you mean"):
+    with pytest.raises(
+        UsageError, match=r"no claim about es40-qsnet is named `permutation.shufle`; did you mean"
+    ):
         study(ES40, ["permutation.shufle"])
     with pytest.raises(UsageError, match=r"no claim about es40-qsnet is named `perm`"):
         study(ES40, ["perm"])
 
 
 def test_traffic_is_shorter_and_other_points_are_those_of_the_experiment() -> None:
-    found = study(ES40, ["permutation.neighbor", "ping.uni.latency.0B", "barrier.hardware.loaded.p93"])
+    found = study(
+        ES40, ["permutation.neighbor", "ping.uni.latency.0B", "barrier.hardware.loaded.p93"]
+    )
     usual = {name: plan(source("experiment", name)) for name in found.usual}
-    (traffic,) = {(p.run["warm_up"], p.run["window"]) for p in found.usual["qsnet/permutations"].points}
+    (traffic,) = {
+        (p.run["warm_up"], p.run["window"]) for p in found.usual["qsnet/permutations"].points
+    }
     (whole,) = {
         (p.run["warm_up"], p.run["window"])
         for p in usual["qsnet/permutations"].points
@@ -127,7 +144,9 @@ def test_traffic_is_shorter_and_other_points_are_those_of_the_experiment() -> No
     ping = {point.id for point in found.usual["qsnet/ping"].points}
     assert len(ping) == 1
     assert ping <= {point.id for point in usual["qsnet/ping"].points}
-    barriers = found.usual["collectives/barrier"].points  # three seeds of 24, as a quantile has no batches
+    barriers = found.usual[
+        "collectives/barrier"
+    ].points  # three seeds of 24, as a quantile has no batches
     assert len(barriers) == 3
     assert all('"repeats":200' in barrier.json for barrier in barriers)
     probes = found.plans(share=0.2)["collectives/barrier"].points
@@ -148,7 +167,11 @@ def test_changes_are_fractions_of_what_is_published() -> None:
     shape = claims_by_id("uniform.distributions")
 
     def finding(*figures: tuple[float, float]) -> Finding:
-        return Finding(True, str(figures), tuple(Number(mean, mean - half, mean + half) for mean, half in figures))
+        return Finding(
+            True,
+            str(figures),
+            tuple(Number(mean, mean - half, mean + half) for mean, half in figures),
+        )
 
     # The figure that changes most may be indistinguishable from noise; then another one counts.
     found = sensitivity.change(shape, finding((100, 1), (100, 40)), finding((90, 1), (130, 40)))
@@ -172,7 +195,8 @@ def test_only_parameters_that_act_are_run(tmp_path: Path) -> None:
     chosen = study(OPTERON, ["qsnet2.uni.latency"])
     store = Store(tmp_path / "store")
     outcome, changed = sensitivity.run(chosen, store, jobs=1)
-    # The point itself, and a probe for each of the five steps; probes of pings are as long as the runs themselves.
+    # The point itself, and a probe for each of the five steps; probes of pings are as long as the
+    # runs themselves.
     assert outcome.simulated == 6
     table = sensitivity.effects(chosen, changed, store)
     assert table.schema == pl.Schema(changes.SCHEMA)
@@ -185,7 +209,9 @@ def test_only_parameters_that_act_are_run(tmp_path: Path) -> None:
     assert rows["tport.handle", "more"]["holds"] is not rows["tport.handle", "more"]["held"]
     reading = changes.read(table)
     assert rows["tport.handle", "more"]["own"]
-    assert reading.steady == ["qsnet2.uni.latency"], "the parameter that was fitted to the claim does not count"
+    assert reading.steady == ["qsnet2.uni.latency"], (
+        "the parameter that was fitted to the claim does not count"
+    )
     assert reading.turning == {}
     other = changes.read(table.with_columns(own=pl.lit(False)))
     assert other.turning == {"qsnet2.uni.latency": ["tport.handle +"]}
@@ -194,7 +220,9 @@ def test_only_parameters_that_act_are_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("few")
-def test_a_figure_that_a_short_run_lacks_is_blank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_figure_that_a_short_run_lacks_is_blank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chosen = study(OPTERON, ["qsnet2.uni.latency", "qsnet2.bi.latency"])
     store = Store(tmp_path / "store")
     _, changed = sensitivity.run(chosen, store, jobs=1)
@@ -207,7 +235,9 @@ def test_a_figure_that_a_short_run_lacks_is_blank(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr("elanite.study.basis.measurement", no_steady_load)
     table = sensitivity.effects(chosen, changed, store)
-    assert set(table["claim"]) == {"qsnet2.uni.latency"}, "the claim without a figure on the machine as it is"
+    assert set(table["claim"]) == {"qsnet2.uni.latency"}, (
+        "the claim without a figure on the machine as it is"
+    )
     moved = {(row["parameter"], row["step"]): row["change"] for row in table.iter_rows(named=True)}
     assert moved["host.call", "more"] is None
     assert moved["tport.slots", "more"] == 0.0, "the points are those of the machine as it is"
@@ -215,9 +245,16 @@ def test_a_figure_that_a_short_run_lacks_is_blank(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.usefixtures("few")
-def test_a_study_is_resumed_kept_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_study_is_resumed_kept_and_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     names = ["qsnet2.uni.latency,qsnet2.bi.latency"]
-    asked: dict[str, Any] = {"experiment": OPTERON, "one_at_a_time": True, "claims": names, "out": tmp_path}
+    asked: dict[str, Any] = {
+        "experiment": OPTERON,
+        "one_at_a_time": True,
+        "claims": names,
+        "out": tmp_path,
+    }
     asked["engine"] = Campaign(jobs=1)
     Sweep(**asked, format_=OutputFormat.CSV).execute()
     first = capsys.readouterr()
@@ -228,8 +265,8 @@ def test_a_study_is_resumed_kept_and_shown(tmp_path: Path, capsys: pytest.Captur
     assert again.out == first.out
     assert points == {each.name: each.stat().st_mtime_ns for each in (tmp_path / "store").iterdir()}
     assert again.err.endswith(
-        f"reproduce: elanite sweep {OPTERON} --one-at-a-time --claims qsnet2.uni.latency,qsnet2.bi.latency"
-        f" --out {tmp_path} --format csv --jobs 1\n"
+        f"reproduce: elanite sweep {OPTERON} --one-at-a-time --claims"
+        f" qsnet2.uni.latency,qsnet2.bi.latency --out {tmp_path} --format csv --jobs 1\n"
     )
     Sweep(**asked).execute()
     shown = capsys.readouterr().out
@@ -241,11 +278,15 @@ def test_a_study_is_resumed_kept_and_shown(tmp_path: Path, capsys: pytest.Captur
     assert table is not None
     assert table.write_csv() == first.out
     # Another parameter value, another study: the kept table no longer counts.
-    assert sensitivity.kept(replace(chosen, usual=chosen.plans(["host.call=90 ns"])), tmp_path) is None
+    assert (
+        sensitivity.kept(replace(chosen, usual=chosen.plans(["host.call=90 ns"])), tmp_path) is None
+    )
 
 
 @pytest.mark.usefixtures("few")
-def test_the_report_shows_the_default_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_report_shows_the_default_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for place in ("elanite.study.basis", "elanite.report.index"):
         monkeypatch.setattr(f"{place}.studies", lambda: {OPTERON: {"qsnet2.uni.latency": 1.0}})
     assert report.studied(tmp_path) == []
@@ -263,7 +304,9 @@ def test_the_report_shows_the_default_study(tmp_path: Path, monkeypatch: pytest.
 def test_the_heat_map_has_a_half_cell_for_each_step() -> None:
     about = {"value": "1 us", "fitted": False, "own": False, "changed": "2 us", "role": "predicted"}
 
-    def row(parameter: str, step: str, claim: str, change: float, half: float, holds: bool = True) -> dict[str, object]:
+    def row(
+        parameter: str, step: str, claim: str, change: float, half: float, holds: bool = True
+    ) -> dict[str, object]:
         ends = {"change": change, "low": change - half, "high": change + half}
         figures = {"usual": 100.0, "simulated": 100.0 * (1 + change)}
         return about | figures | ends | {
@@ -298,30 +341,44 @@ def test_the_heat_map_has_a_half_cell_for_each_step() -> None:
 
 def test_figures_without_batches_keep_seeds() -> None:
     found = study(ES40, ["hotspot.64.near", "permutation.neighbor"])
-    seeds = {name: {point.seed for point in planned.points} for name, planned in found.usual.items()}
+    seeds = {
+        name: {point.seed for point in planned.points} for name, planned in found.usual.items()
+    }
     assert seeds == {"qsnet/hotspot": {1, 2, 3}, "qsnet/permutations": {1}}
 
 
-def test_probes_find_the_points_on_which_a_parameter_acts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_probes_find_the_points_on_which_a_parameter_acts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     acts = UncertainParameter("adapter.turnaround", "250 ns", None, "300 ns")
     idles = UncertainParameter("tport.handle", "168", None, "202")
     monkeypatch.setattr("elanite.study.sensitivity.varied", lambda _machine: ([acts, idles], []))
-    monkeypatch.setattr("elanite.study.basis.studies", lambda: {ES40: {"permutation.neighbor": 0.02}})
+    monkeypatch.setattr(
+        "elanite.study.basis.studies", lambda: {ES40: {"permutation.neighbor": 0.02}}
+    )
     chosen, store = study(ES40), Store(tmp_path / "store")
     outcome, (acting, idling) = sensitivity.run(chosen, store, jobs=1)
     points = len(chosen.usual["qsnet/permutations"].points)
-    assert outcome.simulated == 5 * points  # as it is, its probe, two probes, and one step for the whole time
+    assert (
+        outcome.simulated == 5 * points
+    )  # as it is, its probe, two probes, and one step for the whole time
     usual = {point.id for point in chosen.usual["qsnet/permutations"].points}
     assert {point.id for point in idling.plans["qsnet/permutations"].points} == usual
     assert {point.id for point in acting.plans["qsnet/permutations"].points}.isdisjoint(usual)
 
 
-def test_what_fails_or_is_refused_leaves_a_gap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_or_is_refused_leaves_a_gap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     refused = UncertainParameter("topology.nodes", "8", "1", None)  # the ping goes to node 1
-    monkeypatch.setattr("elanite.study.sensitivity.varied", lambda _machine: ([*FEW[:2], refused], []))
+    monkeypatch.setattr(
+        "elanite.study.sensitivity.varied", lambda _machine: ([*FEW[:2], refused], [])
+    )
     simulate = _core.simulate
 
-    def failing(point: str, cancel: _core.Cancel, memory: int | None = None, threads: int = 1) -> _core.Records:
+    def failing(
+        point: str, cancel: _core.Cancel, memory: int | None = None, threads: int = 1
+    ) -> _core.Records:
         if json.loads(point)["machine"]["tport"]["slots"]["value"] != 64:
             raise RunError("out of memory", 1)
         return simulate(point, cancel, memory, threads)
@@ -336,11 +393,15 @@ def test_what_fails_or_is_refused_leaves_a_gap(tmp_path: Path, monkeypatch: pyte
     assert changes.read(table).turning == {}
 
 
-def test_one_value_of_a_random_process_is_not_told_from_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_value_of_a_random_process_is_not_told_from_noise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one = UncertainParameter("adapter.thread_cycle", "10 ns", None, "12 ns")
     monkeypatch.setattr("elanite.study.sensitivity.varied", lambda _machine: ([one], []))
     name = "barrier.hardware.loaded.p93"
-    monkeypatch.setattr("elanite.study.basis.studies", lambda: {ES40: {name: 0.02, "barrier.hardware.64": 0.02}})
+    monkeypatch.setattr(
+        "elanite.study.basis.studies", lambda: {ES40: {name: 0.02, "barrier.hardware.64": 0.02}}
+    )
     monkeypatch.setattr("elanite.study.basis.MOST_SEEDS", 1)
     chosen, store = study(ES40), Store(tmp_path / "store")
     _, changed = sensitivity.run(chosen, store, jobs=1)

@@ -1,6 +1,8 @@
-"""OpenSHMEM in C: the programs in ``tests/shmem`` check answers, those in ``benchmarks/shmem`` measure times.
+"""OpenSHMEM in C: the programs in ``tests/shmem`` check answers, those in ``benchmarks/shmem``
+measure times.
 
-The same calls by the simulator's own Shmem (``examples/src/bin/shmem_times.rs``) take the same times.
+The same calls by the simulator's own Shmem (``examples/src/bin/shmem_times.rs``) take the same
+times.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ GROUPS = [
 def build(folder: Path, sources: list[Path], *words: str) -> Path:
     for source in sources:
         how = ["-std=gnu11", "-pthread", "-O1", "-Wall", "-Wextra", "-Werror", *words]
-        made = execute([sys.executable, COMPILER, "oshcc", *how, "-o", folder / source.stem, source])
+        made = execute(
+            [sys.executable, COMPILER, "oshcc", *how, "-o", folder / source.stem, source]
+        )
         assert made.code == 0, made
     return folder
 
@@ -55,7 +59,9 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def times(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("times"), sorted((ROOT / "benchmarks" / "shmem").glob("*.c")))
+    return build(
+        tmp_path_factory.mktemp("times"), sorted((ROOT / "benchmarks" / "shmem").glob("*.c"))
+    )
 
 
 def prun(ranks: int, *words: str | Path, quiet: bool = True) -> Ended:
@@ -75,19 +81,28 @@ def test_group(programs: Path, name: str, ranks: int, per_node: int) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["collectives", *(pytest.param(name, marks=pytest.mark.slow) for name in GROUPS if name != "collectives")],
+    [
+        "collectives",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in GROUPS if name != "collectives"),
+    ],
 )
-@pytest.mark.parametrize("words", [["--network", "ideal"], ["--machine", "opteron-qsnet2"], ["--memory", "elan"]])
+@pytest.mark.parametrize(
+    "words", [["--network", "ideal"], ["--machine", "opteron-qsnet2"], ["--memory", "elan"]]
+)
 def test_elsewhere(programs: Path, name: str, words: list[str]) -> None:
     ended = prun(5, *words, programs / name)
     assert (ended.code, ended.out) == (0, "well\n"), ended
 
 
-@pytest.mark.parametrize("name", ["atomics", "locks", pytest.param("collectives", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["atomics", "locks", pytest.param("collectives", marks=pytest.mark.slow)]
+)
 def test_repeatable(programs: Path, name: str) -> None:
     """Two runs give the same times for all packets, messages and calls."""
     ended = [prun(6, "--ranks-per-node", "2", programs / name, quiet=False) for _ in range(2)]
-    digests = [line for one in ended for line in one.err.splitlines() if line.strip().startswith("digest")]
+    digests = [
+        line for one in ended for line in one.err.splitlines() if line.strip().startswith("digest")
+    ]
     assert len(digests) == 2, ended[0]
     assert digests[0] == digests[1]
 
@@ -100,19 +115,40 @@ def test_one(programs: Path, name: str) -> None:
 
 
 MISTAKES = {
-    "early": "shmem_barrier_all on processing element .*: the program communicates between shmem_init and",
-    "element": "shmem_put on processing element 1: there is no processing element 3; the last one is 2",
+    "early": (
+        "shmem_barrier_all on processing element .*: the program communicates between"
+        " shmem_init and"
+    ),
+    "element": (
+        "shmem_put on processing element 1: there is no processing element 3; the last one is 2"
+    ),
     "negative": "shmem_get on processing element 1: there is no processing element -1",
-    "stack": "shmem_put on processing element 1: 8 bytes at address 0x.* of processing element 0 are not symmetric",
-    "null": "shmem_atomic_add on processing element 1: 4 bytes at address 0x0 of processing element 0 are not symm",
-    "alignment": "shmem_atomic_add on processing element 1: the word of 8 bytes at address 0x.* does not begin at",
-    "free": "shmem_free on processing element 1: no memory of the symmetric heap begins at address 0x",
+    "stack": (
+        "shmem_put on processing element 1: 8 bytes at address 0x.* of processing element 0 are not"
+        " symmetric"
+    ),
+    "null": (
+        "shmem_atomic_add on processing element 1: 4 bytes at address 0x0 of processing element 0"
+        " are not symm"
+    ),
+    "alignment": (
+        "shmem_atomic_add on processing element 1: the word of 8 bytes at address 0x.* does not"
+        " begin at"
+    ),
+    "free": (
+        "shmem_free on processing element 1: no memory of the symmetric heap begins at address 0x"
+    ),
     "context": "shmem_quiet on processing element 1: there is no such context",
-    "set": "shmem_barrier on processing element 1: the active set from 0 on, .* goes beyond the last",
+    "set": (
+        "shmem_barrier on processing element 1: the active set from 0 on, .* goes beyond the last"
+    ),
     "member": "shmem_barrier on processing element 1: the caller is not a member of the active set",
     "lock": "shmem_clear_lock on processing element 1: nobody has this lock",
     "comparison": "shmem_wait_until on processing element 1: there is no comparison 17",
-    "late": "shmem_put on processing element 1: the program communicates between shmem_init and shmem_finalize",
+    "late": (
+        "shmem_put on processing element 1: the program communicates between shmem_init and"
+        " shmem_finalize"
+    ),
 }
 
 
@@ -131,7 +167,9 @@ def test_deadlock(programs: Path) -> None:
     assert "shmem_barrier_all" in ended.err or "shmem_finalize" in ended.err, ended
 
 
-@pytest.mark.parametrize(("how", "code", "out"), [("exit", 5, ""), ("zero", 0, ""), ("global", 6, "the end\n")])
+@pytest.mark.parametrize(
+    ("how", "code", "out"), [("exit", 5, ""), ("zero", 0, ""), ("global", 6, "the end\n")]
+)
 def test_exit(programs: Path, how: str, code: int, out: str) -> None:
     """One processing element ends all."""
     ended = prun(3, programs / "mistakes", how)
@@ -161,7 +199,9 @@ def table(ended: Ended) -> dict[tuple[str, int], float]:
 
 def own_tables() -> tuple[dict[tuple[str, int], float], dict[tuple[str, int], float]]:
     """The simulator's own Shmem times: alone, and collective calls among other puts."""
-    text = (ROOT / "examples" / "tests" / "snapshots" / "output__shmem_times.snap").read_text(encoding="utf-8")
+    text = (ROOT / "examples" / "tests" / "snapshots" / "output__shmem_times.snap").read_text(
+        encoding="utf-8"
+    )
     lines = text[text.index("what,") :].splitlines()
     barriers = [place for place, line in enumerate(lines) if line.startswith("barrier")]
     head, alone, among = lines[0], lines[1 : barriers[1]], lines[barriers[1] :]
@@ -172,7 +212,11 @@ def own_tables() -> tuple[dict[tuple[str, int], float], dict[tuple[str, int], fl
 def agrees(found: dict[tuple[str, int], float], expected: dict[tuple[str, int], float]) -> None:
     """Within 1%, and the nanosecond that the clock shows."""
     assert found
-    wrong = {key: (us, expected[key]) for key, us in found.items() if us != pytest.approx(expected[key], 0.01, 0.002)}
+    wrong = {
+        key: (us, expected[key])
+        for key, us in found.items()
+        if us != pytest.approx(expected[key], 0.01, 0.002)
+    }
     assert not wrong, f"found and expected: {wrong}"
 
 

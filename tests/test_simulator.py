@@ -65,7 +65,9 @@ def test_calls_of_a_program_are_those_of_the_simulator(tmp_path: Path) -> None:
         ours.load_machine(MACHINE, "machine", ["no-such.key=1"])
 
 
-def test_the_processor_time_of_a_point_is_that_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_processor_time_of_a_point_is_that_of_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     call = "_core.simulate(*arguments, _core.Cancel())"
     timed = ANSWERS.replace(call, f'{call} | {{"cpu_seconds": 1000.0}}')
     monkeypatch.setattr("elanite.campaign.work._core", simulator(tmp_path, timed))
@@ -108,7 +110,10 @@ def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 def test_a_simulation_is_cancelled(tmp_path: Path) -> None:
     revision = f"print('{{\"ok\": {CORE.MODEL_REVISION}}}')"
-    ours = simulator(tmp_path, f"import sys, time\nif sys.argv[1] == 'revision': {revision}\nelse: time.sleep(60)")
+    ours = simulator(
+        tmp_path,
+        f"import sys, time\nif sys.argv[1] == 'revision': {revision}\nelse: time.sleep(60)",
+    )
     cancel = CORE.Cancel()
     timer = threading.Timer(0.3, cancel.set)
     timer.start()

@@ -1,4 +1,6 @@
-"""The documentation site: it is built without a warning, links lead to pages, the reference has every name and key."""
+"""The documentation site: it is built without a warning, links lead to pages, the reference has
+every name and key.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,11 @@ def test_every_page_of_the_repository_is_there(site: Path) -> None:
     pages = [f"docs/{page.stem}" for page in (ROOT / "docs").glob("*.md")]
     pages += [f"notebooks/{page.stem}" for page in (ROOT / "notebooks").glob("*.ipynb")]
     assert len(pages) > 20
-    missing = [page for page in [*pages, "index", "changelog", "contributing"] if not (site / f"{page}.html").is_file()]
+    missing = [
+        page
+        for page in [*pages, "index", "changelog", "contributing"]
+        if not (site / f"{page}.html").is_file()
+    ]
     assert missing == []
 
 
@@ -57,14 +63,22 @@ def test_links_lead_to_pages_and_places_of_the_site(site: Path) -> None:
     for page in site.rglob("*.html"):
         for link in re.findall(r'(?:href|src)="([^"]+)"', page.read_text(encoding="utf-8")):
             target, anchor = urldefrag(link)
-            if re.match(r"[a-z][a-z+.-]*:", link) or "/rust/" in link:  # `make site` adds the pages of cargo
+            if (
+                re.match(r"[a-z][a-z+.-]*:", link) or "/rust/" in link
+            ):  # `make site` adds the pages of cargo
                 continue
             file = (page.parent / unquote(target.split("?")[0])).resolve() if target else page
             count += 1
             if file not in places:
-                text = file.read_text(encoding="utf-8") if file.suffix == ".html" and file.is_file() else ""
+                text = (
+                    file.read_text(encoding="utf-8")
+                    if file.suffix == ".html" and file.is_file()
+                    else ""
+                )
                 places[file] = set(re.findall(r'(?:id|name)="([^"]+)"', text))
-            if not file.is_file() or (anchor and file.suffix == ".html" and unquote(anchor) not in places[file]):
+            if not file.is_file() or (
+                anchor and file.suffix == ".html" and unquote(anchor) not in places[file]
+            ):
                 broken.append(f"{page.relative_to(site)}: {link}")
     assert count > 1000
     assert broken == []
@@ -78,14 +92,20 @@ def test_the_reference_is_whole(site: Path) -> None:
     assert [name for name, module in names.items() if f'id="{module}{name}"' not in library] == []
 
     commands = (site / "reference" / "cli.html").read_text(encoding="utf-8")
-    listed = re.findall(r"^  ([a-z]+)  ", execute(command("--help")).out.split("Commands:")[1], re.MULTILINE)
+    listed = re.findall(
+        r"^  ([a-z]+)  ", execute(command("--help")).out.split("Commands:")[1], re.MULTILINE
+    )
     assert len(listed) >= 10
     assert [name for name in listed if f'id="elanite-{name}"' not in commands] == []
 
     for kind in ("machine", "experiment"):
         page = (site / "reference" / f"{kind}.html").read_text(encoding="utf-8")
         schema = json.loads(_core.schema(kind))
-        keys = {key for part in (schema, *schema["$defs"].values()) for key in part.get("properties", ())}
+        keys = {
+            key
+            for part in (schema, *schema["$defs"].values())
+            for key in part.get("properties", ())
+        }
         assert len(keys) > 20
         assert [key for key in keys if f'<span class="pre">{key}</span>' not in page] == []
 
@@ -95,17 +115,25 @@ def test_the_reference_is_whole(site: Path) -> None:
 def test_results_of_notebooks_are_drawn_without_a_network(
     site: Path, browser: Browser, width: int, scheme: Literal["light", "dark"]
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True
+    )
     page = context.new_page()
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda request: said.append(request.url) if request.url.startswith("http") else None)
+    page.on(
+        "request",
+        lambda request: said.append(request.url) if request.url.startswith("http") else None,
+    )
     page.goto((site / "notebooks" / "first-steps.html").as_uri())
     page.wait_for_selector(".chart svg")
     assert page.locator(".chart").count() == page.locator(".chart svg").count() == 1
     assert page.locator(".result table").count() >= 3
-    assert page.locator('.chart[role="figure"]').get_attribute("aria-label") == "Ping in one direction: bandwidth"
+    assert (
+        page.locator('.chart[role="figure"]').get_attribute("aria-label")
+        == "Ping in one direction: bandwidth"
+    )
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert said == []
     context.close()
@@ -114,7 +142,11 @@ def test_results_of_notebooks_are_drawn_without_a_network(
 def test_thumbnails_of_the_gallery_are_small_and_have_words(site: Path) -> None:
     page = (site / "gallery.html").read_text(encoding="utf-8")
     found = re.findall(r'<img alt="([^"]*)" class="[^"]*sd-card-img-top[^"]*" src="([^"]+)"', page)
-    pictures = {match for text in (ROOT / "docs").glob("*.md") for match in PICTURE.findall(text.read_text("utf-8"))}
+    pictures = {
+        match
+        for text in (ROOT / "docs").glob("*.md")
+        for match in PICTURE.findall(text.read_text("utf-8"))
+    }
     assert len(found) == len(pictures) > 5
     for alt, file in found:
         assert len(alt) > 15
@@ -122,7 +154,9 @@ def test_thumbnails_of_the_gallery_are_small_and_have_words(site: Path) -> None:
 
 
 def test_figures_are_in_the_gallery(report: Report, tmp_path: Path) -> None:
-    """A thumbnail for each figure of the papers' pages leads to its page, and has the finding below."""
+    """A thumbnail for each figure of the papers' pages leads to its page, and has the finding
+    below.
+    """
     gallery = runpy.run_path(str(ROOT / "website" / "gallery.py"))
     text = gallery["page"](tmp_path, ROOT / "docs", report, "papers")
     figures = list(papers.shown(report))
@@ -150,11 +184,17 @@ def test_a_link_to_nowhere_fails_the_build(tmp_path: Path) -> None:
 
     copy = tmp_path / "copy"
     for folder in ("website", "docs", "notebooks", "crates", "examples", "benches", "experiments"):
-        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("*.rs.bk", "target"))
+        shutil.copytree(
+            ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("*.rs.bk", "target")
+        )
     for file in ("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md", "Cargo.toml"):
         shutil.copy(ROOT / file, copy)
     page = copy / "docs" / "speed.md"
-    page.write_text(page.read_text(encoding="utf-8") + "\n[nowhere](nowhere.md)\n", encoding="utf-8")
-    ended = execute([sys.executable, str(copy / "website" / "build.py"), str(tmp_path / "site"), "--run"])
+    page.write_text(
+        page.read_text(encoding="utf-8") + "\n[nowhere](nowhere.md)\n", encoding="utf-8"
+    )
+    ended = execute(
+        [sys.executable, str(copy / "website" / "build.py"), str(tmp_path / "site"), "--run"]
+    )
     assert ended.code == 1
     assert "speed.md: there is no nowhere.md" in ended.err

@@ -15,12 +15,16 @@ pytestmark = pytest.mark.skipif(not MAKEFILE.exists(), reason="not a checkout")
 
 
 def test_every_fuzzer_has_its_turn() -> None:
-    targets = re.findall(r"^(fuzz[\w-]*|swarm):(?! export)", MAKEFILE.read_text(encoding="utf-8"), re.MULTILINE)
+    targets = re.findall(
+        r"^(fuzz[\w-]*|swarm):(?! export)", MAKEFILE.read_text(encoding="utf-8"), re.MULTILINE
+    )
     # Guided by coverage, a fuzzer needs nightly Rust, and keeps its own findings.
     assert set(targets) - {"fuzz-coverage"} == set(soak.TARGETS)
 
 
-def test_a_turn_is_recorded_whatever_it_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_turn_is_recorded_whatever_it_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(soak, "commit", lambda: "0123456789ab")
     script = tmp_path / "make"
     script.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/lines\n[ $2 != fuzz ]\n')

@@ -1,4 +1,6 @@
-"""Claims from other publications: their origin, the parts read, and that none of the papers' machines is fitted."""
+"""Claims from other publications: their origin, the parts read, and that none of the papers'
+machines is fitted.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ def test_nothing_is_fitted_to_other_publications() -> None:
     assert fitted().isdisjoint(claim.id for claim in others)
     for claim in others:
         if not keys(claim.source) & PAPERS:
-            assert claim.confidence != "text", f"{claim.id}: no text of another publication was read"
+            assert claim.confidence != "text", (
+                f"{claim.id}: no text of another publication was read"
+            )
 
 
 def test_what_was_read_is_one_of_three() -> None:
@@ -64,7 +68,10 @@ def test_what_was_read_is_one_of_three() -> None:
     with pytest.raises(UsageError) as error:
         claims_of(ONE + 'confidence = "abstrct"', "own.toml")
     said = str(error.value)
-    assert "claim `other.bandwidth`, `confidence` = `abstrct`: is not one of text, abstract, secondary" in said
+    assert (
+        "claim `other.bandwidth`, `confidence` = `abstrct`: is not one of text, abstract, secondary"
+        in said
+    )
     assert "did you mean `abstract`?" in said
 
 

@@ -26,10 +26,14 @@ def test_a_count_above_its_tolerance_is_slower(monkeypatch: pytest.MonkeyPatch) 
     assert slower(entry(1000), entry(1031)) == ["instructions per packet of small"]
     assert slower(entry(1031), entry(1000)) == []
     assert slower(entry(1000, d1_misses=300), entry(1000, d1_misses=314)) == []
-    assert slower(entry(1000, d1_misses=300), entry(1000, d1_misses=316)) == ["d1 misses per packet of small"]
+    assert slower(entry(1000, d1_misses=300), entry(1000, d1_misses=316)) == [
+        "d1 misses per packet of small"
+    ]
     # A count near zero has room for two more, and an old entry has no misses to compare with.
     assert slower(entry(1000, ll_misses=0.1), entry(1000, ll_misses=2.0)) == []
-    assert slower(entry(1000, ll_misses=0.1), entry(1000, ll_misses=2.2)) == ["ll misses per packet of small"]
+    assert slower(entry(1000, ll_misses=0.1), entry(1000, ll_misses=2.2)) == [
+        "ll misses per packet of small"
+    ]
     assert slower(entry(1000), entry(1000, mispredictions=200)) == []
 
 

@@ -1,4 +1,6 @@
-"""A value has one spelling in legends, axes and csv, and the command line accepts any number spelling."""
+"""A value has one spelling in legends, axes and csv, and the command line accepts any number
+spelling.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,16 @@ RATES = ["1e-7", "1e-5"]
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     head, _, jobs = JOBS.partition("[series.jobs.a]")
-    text = f'{head}fault = [{{ links = "all", bit_error_rate = [1e-7, 1e-5] }}]\n[series.jobs.a]{jobs}'
-    text += '[[figure]]\nname = "own"\ntitle = "{fault.bit_error_rate}"\nmetric = "accepted"\nx = "load_MBps"\n'
-    (tmp_path / "mine.toml").write_text(text + 'curve = ["{fault.bit_error_rate}"]\n', encoding="utf-8")
+    text = (
+        f'{head}fault = [{{ links = "all", bit_error_rate = [1e-7, 1e-5] }}]\n[series.jobs.a]{jobs}'
+    )
+    text += (
+        '[[figure]]\nname = "own"\ntitle = "{fault.bit_error_rate}"\nmetric = "accepted"\nx ='
+        ' "load_MBps"\n'
+    )
+    (tmp_path / "mine.toml").write_text(
+        text + 'curve = ["{fault.bit_error_rate}"]\n', encoding="utf-8"
+    )
     return tmp_path / "mine.toml"
 
 
@@ -38,15 +47,27 @@ def test_small_numbers_have_one_spelling(elanite: Run, file: Path) -> None:
     assert figure.title == ", ".join(RATES)
     for rate in (*RATES, "1e-07", "0.00001"):
         ended = elanite(
-            "run", "mine.toml", "--format", "csv", "--out", "out", "--where", f"fault.bit_error_rate={rate}"
+            "run",
+            "mine.toml",
+            "--format",
+            "csv",
+            "--out",
+            "out",
+            "--where",
+            f"fault.bit_error_rate={rate}",
         )
         assert ended.code == 0, ended.err
         chosen = {row["fault.bit_error_rate"] for row in csv.DictReader(io.StringIO(ended.out))}
         assert chosen == {plain(float(rate))}
     both = [word for rate in RATES for word in ("--where", f"fault.bit_error_rate={rate}")]
     ended = elanite("run", "mine.toml", "--format", "csv", "--out", "out", *both)
-    assert {row["fault.bit_error_rate"] for row in csv.DictReader(io.StringIO(ended.out))} == set(RATES)
-    assert "there are: 1e-7, 1e-5" in elanite("run", "mine.toml", "--where", "fault.bit_error_rate=2").err
+    assert {row["fault.bit_error_rate"] for row in csv.DictReader(io.StringIO(ended.out))} == set(
+        RATES
+    )
+    assert (
+        "there are: 1e-7, 1e-5"
+        in elanite("run", "mine.toml", "--where", "fault.bit_error_rate=2").err
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,7 +91,9 @@ def test_numbers_are_compared_as_numbers(value: object, text: str, expected: boo
 
 def test_few_sizes_are_all_labelled() -> None:
     def marks(*sizes: int) -> list[float]:
-        found: list[float] = size_axis("message_bytes", "message", sizes).to_dict()["axis"]["values"]
+        found: list[float] = size_axis("message_bytes", "message", sizes).to_dict()["axis"][
+            "values"
+        ]
         return found
 
     assert marks(1024, 32768) == [1024, 32768]

@@ -20,9 +20,15 @@ TRACE = "num_ranks 2\nrank 0 {\nl1: send 8b to 1\n}\nrank 1 {\nl1: recv 8b from 
 def given(folder: Path, text: str, *words: str) -> Ended:
     """A command with this text as its standard input."""
     done = subprocess.run(
-        command(*words), input=text, capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=folder,
+        command(*words),
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        cwd=folder,
         env=environment(),
-    )  # fmt: skip
+    )
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
@@ -53,17 +59,26 @@ def test_files_of_all_kinds_come_from_standard_input(tmp_path: Path) -> None:
     (tmp_path / "trace.goal").write_text(TRACE)
     shows = given(tmp_path, MACHINE, "show", "-", "--format", "json")
     assert shows.code == 0, shows
-    runs = given(tmp_path, experiment, "run", "-", "--out", "out", "--format", "csv", "--html", "page.html")
+    runs = given(
+        tmp_path, experiment, "run", "-", "--out", "out", "--format", "csv", "--html", "page.html"
+    )
     assert runs.code == 0, runs
     of_file = given(tmp_path, "", "run", SMALL, "--out", "out", "--format", "csv")
     assert runs.out.replace(",stdin,", f",{Path(SMALL).stem},") == of_file.out
-    placed = given(tmp_path, "3\n1\n", "replay", "trace.goal", "--placement", "-", "--format", "json")
+    placed = given(
+        tmp_path, "3\n1\n", "replay", "trace.goal", "--placement", "-", "--format", "json"
+    )
     assert placed.code == 0, placed
     assert given(tmp_path, "", "check", "-").code == 2
 
 
 def test_mistakes_of_standard_input_are_named(tmp_path: Path) -> None:
-    wrong = given(tmp_path, MACHINE.replace('rate = { value = "400 MB/s"', 'rate = { value = "400"', 1), "check", "-")
+    wrong = given(
+        tmp_path,
+        MACHINE.replace('rate = { value = "400 MB/s"', 'rate = { value = "400"', 1),
+        "check",
+        "-",
+    )
     assert wrong.code == 2, wrong
     assert "--> -:" in wrong.err or "-:" in wrong.err, wrong
     both = given(tmp_path, MACHINE, "run", "-", "--machine", "-")
@@ -77,7 +92,10 @@ def test_mistakes_of_standard_input_are_named(tmp_path: Path) -> None:
 def beside_of(folder: Path) -> Path:
     """An experiment with the machine named ``-``."""
     found = folder / "beside.toml"
-    lines = ['machine = "./-"' if line.startswith("machine") else line for line in Path(SMALL).read_text().splitlines()]
+    lines = [
+        'machine = "./-"' if line.startswith("machine") else line
+        for line in Path(SMALL).read_text().splitlines()
+    ]
     found.write_text("\n".join(lines))
     return Path(found.name)
 
@@ -85,10 +103,16 @@ def beside_of(folder: Path) -> Path:
 def test_standard_input_is_bounded_and_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounded, "_read", [])
     with Path("/dev/zero").open("rb") as endless:
-        monkeypatch.setattr(bounded.os, "dup", lambda _: bounded.os.open(endless.name, bounded.os.O_RDONLY))
-        with pytest.raises(UsageError, match=r"--to: -: it has more than the 1,000 bytes that are read; name a"):
+        monkeypatch.setattr(
+            bounded.os, "dup", lambda _: bounded.os.open(endless.name, bounded.os.O_RDONLY)
+        )
+        with pytest.raises(
+            UsageError, match=r"--to: -: it has more than the 1,000 bytes that are read; name a"
+        ):
             bounded.text(bounded.STDIN, 1000, named="--to", read=bounded.typed)
     assert len(bounded._read[0]) == 1001
     monkeypatch.setattr(bounded, "_read", [b"once"])
-    monkeypatch.setattr(bounded.os, "dup", lambda _: bounded.os.open("/dev/null", bounded.os.O_RDONLY))
+    monkeypatch.setattr(
+        bounded.os, "dup", lambda _: bounded.os.open("/dev/null", bounded.os.O_RDONLY)
+    )
     assert bounded.typed(bounded.STDIN, 10) == bounded.typed(bounded.STDIN, 10) == b"once"

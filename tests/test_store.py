@@ -62,16 +62,25 @@ def test_a_damaged_point_is_simulated_again(campaign: Path, tmp_path: Path, harm
     assert contents(tmp_path) == contents(campaign)
 
 
-def test_leftovers_of_dead_processes_are_removed_and_those_of_living_ones_stay(tmp_path: Path) -> None:
+def test_leftovers_of_dead_processes_are_removed_and_those_of_living_ones_stay(
+    tmp_path: Path,
+) -> None:
     dead = subprocess.Popen(["true"])
     dead.wait()
     here = owner.own_process()
     living = [
         here,
-        replace(here, host="elsewhere", pid=dead.pid),  # nothing is known of the processes of other hosts
-        replace(here, kernel="01234567", pid=dead.pid),  # a container, or before the host of this name was restarted
+        replace(
+            here, host="elsewhere", pid=dead.pid
+        ),  # nothing is known of the processes of other hosts
+        replace(
+            here, kernel="01234567", pid=dead.pid
+        ),  # a container, or before the host of this name was restarted
     ]
-    gone = [replace(here, pid=dead.pid), replace(here, start=here.start + 1)]  # the number was given to another process
+    gone = [
+        replace(here, pid=dead.pid),
+        replace(here, start=here.start + 1),
+    ]  # the number was given to another process
     for number, each in enumerate(living + gone):
         (tmp_path / f".partial-0123-{number}-{each}").mkdir()
     Store(tmp_path).clean()
@@ -88,7 +97,18 @@ def test_two_processes_with_the_same_points_are_harmless(campaign: Path, tmp_pat
 
 
 # Long enough for a kill to find work in progress: 56 points in a few seconds.
-LONG = ("run", SMALL, "--set", "run.window=20 ms", "--set", "run.seeds=2", "--format", "csv", "--jobs", "2")
+LONG = (
+    "run",
+    SMALL,
+    "--set",
+    "run.window=20 ms",
+    "--set",
+    "run.seeds=2",
+    "--format",
+    "csv",
+    "--jobs",
+    "2",
+)
 
 
 def finished(out: Path) -> int:
@@ -108,7 +128,10 @@ def kill(out: Path, more: int, delay: float) -> None:
     """Start the campaign and kill it a moment after it finished some more points."""
     wanted = finished(out) + more
     process = subprocess.Popen(
-        command(*LONG, "--out", str(out)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment()
+        command(*LONG, "--out", str(out)),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
     )
     try:
         while finished(out) < wanted and process.poll() is None:
@@ -124,7 +147,18 @@ def kill(out: Path, more: int, delay: float) -> None:
 def strike(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library that strikes a process at an operation on files."""
     made = tmp_path_factory.mktemp("strike") / "strike.so"
-    words = ["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", str(made), str(STRIKES / "strike.c")]
+    words = [
+        "cc",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-shared",
+        "-fPIC",
+        "-o",
+        str(made),
+        str(STRIKES / "strike.c"),
+    ]
     subprocess.run([*words, "-ldl"], check=True)
     return made
 
@@ -133,14 +167,22 @@ def struck(strike: Path, folder: Path, *words: str) -> Ended:
     """Strikes a small campaign again and again; see ``store_kills/run.py``."""
     around = environment() | {"LD_PRELOAD": str(strike), "PYTHONPATH": str(STRIKES.parent)}
     around["PYTHONPATH"] += os.pathsep + os.environ.get("PYTHONPATH", "")
-    return execute([sys.executable, "-m", "store_kills.run", "--folder", folder, *words], 3000, env=around)
+    return execute(
+        [sys.executable, "-m", "store_kills.run", "--folder", folder, *words], 3000, env=around
+    )
 
 
 @pytest.mark.parametrize(
-    ("kills", "errors"), [(12, 5), pytest.param(1000, 300, marks=pytest.mark.slow)], ids=["some", "1000"]
+    ("kills", "errors"),
+    [(12, 5), pytest.param(1000, 300, marks=pytest.mark.slow)],
+    ids=["some", "1000"],
 )
-def test_whatever_strikes_a_campaign_nothing_is_lost(strike: Path, tmp_path: Path, kills: int, errors: int) -> None:
-    """Kills at file operations, with and without the loss of unsynced data; kills at moments; errors."""
+def test_whatever_strikes_a_campaign_nothing_is_lost(
+    strike: Path, tmp_path: Path, kills: int, errors: int
+) -> None:
+    """Kills at file operations, with and without the loss of unsynced data; kills at moments;
+    errors.
+    """
     ended = struck(strike, tmp_path, "--kills", str(kills), "--errors", str(errors))
     assert ended.code == 0, ended
     assert f"{kills} kills" in ended.out
@@ -173,7 +215,9 @@ def test_kill_at_ten_random_moments_then_resume(uninterrupted: Path, tmp_path: P
 def test_interrupt_keeps_finished_points_and_says_how_to_resume(
     tmp_path: Path, which: signal.Signals, ignored: bool
 ) -> None:
-    """In a script's background Ctrl-C is ignored: the campaign continues, until SIGTERM interrupts it."""
+    """In a script's background Ctrl-C is ignored: the campaign continues, until SIGTERM interrupts
+    it.
+    """
     line = command("run", SMALL, "--set", "run.window=20 ms", "--out", str(tmp_path), "--jobs", "1")
     process = subprocess.Popen(
         line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
@@ -202,7 +246,9 @@ def test_records_are_the_same_on_any_number_of_threads(campaign: Path, tmp_path:
 def test_a_table_of_an_older_version_has_all_columns(tmp_path: Path) -> None:
     """The link table had no fault columns once."""
     (tmp_path / "0123").mkdir()
-    empty("links").drop("errors", "down_ps").clear(2).write_parquet(tmp_path / "0123" / "links.parquet")
+    empty("links").drop("errors", "down_ps").clear(2).write_parquet(
+        tmp_path / "0123" / "links.parquet"
+    )
     found = Store(tmp_path).table("0123", "links")
     assert found.schema == empty("links").schema
     assert found.height == found["errors"].null_count() == found["down_ps"].null_count() == 2

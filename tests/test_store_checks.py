@@ -1,4 +1,6 @@
-"""Points that are not the results that they claim to be: found by checks, or by another simulation only."""
+"""Points that are not the results that they claim to be: found by checks, or by another simulation
+only.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def doubled(tables: Tables, _: Any) -> None:
 def one_more_flit(tables: Tables, _: Any) -> None:
     links = tables["links"]
     last = pl.int_range(links.height) == links.height - 1
-    tables["links"] = links.with_columns(pl.when(last).then(pl.col("flits") + 1).otherwise("flits").alias("flits"))
+    tables["links"] = links.with_columns(
+        pl.when(last).then(pl.col("flits") + 1).otherwise("flits").alias("flits")
+    )
 
 
 def without_a_row(tables: Tables, _: Any) -> None:
@@ -66,7 +70,9 @@ def another_type(tables: Tables, _: Any) -> None:
 
 
 def another_metric(tables: Tables, _: Any) -> None:
-    tables["rows"] = tables["rows"].with_columns(pl.col("metric").str.replace("accepted", "offered"))
+    tables["rows"] = tables["rows"].with_columns(
+        pl.col("metric").str.replace("accepted", "offered")
+    )
 
 
 def other_digest(_: Tables, data: Any) -> None:
@@ -92,7 +98,15 @@ def bound(change: Change) -> Change:
 
 
 CHANGES = (
-    *(doubled, one_more_flit, without_a_row, without_a_table, other_order, without_a_column, another_type),
+    *(
+        doubled,
+        one_more_flit,
+        without_a_row,
+        without_a_table,
+        other_order,
+        without_a_column,
+        another_type,
+    ),
     *(another_metric, other_digest, other_packets, counts_that_are_none),
 )
 
@@ -105,7 +119,9 @@ def wrong(store: Path) -> list[tuple[str, str]]:
 def test_changed_results_are_found(campaign: Path, tmp_path: Path, change: Change) -> None:
     store = copied(campaign, tmp_path) / "store"
     rewritten(store, a_load(), change)
-    assert wrong(store) == [(a_load(), "its tables are not those that its digest was computed from")]
+    assert wrong(store) == [
+        (a_load(), "its tables are not those that its digest was computed from")
+    ]
     # Also if the bond was recomputed, where digests are computed.
     store = copied(campaign, tmp_path / "bound") / "store"
     rewritten(store, a_load(), bound(change))
@@ -129,11 +145,16 @@ def test_all_points_with_doubled_rows_are_named_and_not_merged(
     ]
     merged = elanite_here("store", "merge", "lies", "--into", "out")
     assert merged.code == 1
-    assert f"{len(small().points)} of the points are not the results that they claim to be" in merged.err
+    assert (
+        f"{len(small().points)} of the points are not the results that they claim to be"
+        in merged.err
+    )
     assert not (tmp_path / "out").exists()
 
 
-def test_one_false_point_keeps_a_store_from_being_merged(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
+def test_one_false_point_keeps_a_store_from_being_merged(
+    elanite_here: Run, campaign: Path, tmp_path: Path
+) -> None:
     part = tmp_path / "out"
     copied(campaign, part)
     shutil.rmtree(part / "store" / a_load())
@@ -164,7 +185,10 @@ def PAIR() -> tuple[str, str]:  # noqa: N802
 
 
 def tables_of(store: Path, identity: str) -> Tables:
-    return {path.stem: pl.read_parquet(path.read_bytes()) for path in (store / identity).glob("*.parquet")}
+    return {
+        path.stem: pl.read_parquet(path.read_bytes())
+        for path in (store / identity).glob("*.parquet")
+    }
 
 
 def taken(tables: Tables, names: list[str] | None) -> Tables:
@@ -178,12 +202,27 @@ def content_of(store: Path, identity: str) -> Any:
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (lambda data, foreign: data.update(point=foreign["point"]), "its content is that of the point "),
-        (lambda data, _: data["point"].update(seed=data["seed"] + 7), "its content is that of the point "),
+        (
+            lambda data, foreign: data.update(point=foreign["point"]),
+            "its content is that of the point ",
+        ),
+        (
+            lambda data, _: data["point"].update(seed=data["seed"] + 7),
+            "its content is that of the point ",
+        ),
         (lambda data, _: data.update(point={}), "its content is no point"),
-        (lambda data, _: data["parameters"].update(message="8 KB"), "the parameters of the manifest and of the"),
-        (lambda data, _: data.update(parameters=[]), "the parameters of the manifest and of the content differ"),
-        (lambda data, _: data.update(series="ping"), "the series of the manifest and of the content differ"),
+        (
+            lambda data, _: data["parameters"].update(message="8 KB"),
+            "the parameters of the manifest and of the",
+        ),
+        (
+            lambda data, _: data.update(parameters=[]),
+            "the parameters of the manifest and of the content differ",
+        ),
+        (
+            lambda data, _: data.update(series="ping"),
+            "the series of the manifest and of the content differ",
+        ),
         (lambda data, _: data.update(seed=9), "the seed of the manifest and of the content differ"),
         (lambda data, _: data.pop("bond"), "it has no bond of digest and tables"),
     ],
@@ -235,7 +274,10 @@ def test_a_varied_key_has_the_value_of_the_content(
     rewritten(store, a_load(), lambda _, data: data["parameters"].update({key: value}))
     if false is None:
         false = _core.quantity(rate) != _core.quantity(value)
-    assert wrong(store) == [(a_load(), "the parameters of the manifest and of the content differ")] * false
+    assert (
+        wrong(store)
+        == [(a_load(), "the parameters of the manifest and of the content differ")] * false
+    )
 
 
 def test_the_folder_of_another_point_is_found(campaign: Path, tmp_path: Path) -> None:
@@ -264,7 +306,9 @@ def test_the_identity_that_is_verified_has_the_model_revision(
     assert "its content is that of the point" in reason
 
 
-def test_points_of_older_versions_are_counted_as_unconfirmed(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
+def test_points_of_older_versions_are_counted_as_unconfirmed(
+    elanite_here: Run, campaign: Path, tmp_path: Path
+) -> None:
     def older(tables: Tables, data: Any) -> None:
         for name in ("base", "bond", "heights"):
             del data[name]
@@ -275,7 +319,10 @@ def test_points_of_older_versions_are_counted_as_unconfirmed(elanite_here: Run, 
     rewritten(copied(campaign, tmp_path / "out") / "store", a_load(), older)
     ended = elanite_here("store", "verify")
     assert ended.code == 0
-    assert "not confirmed, only compared with their checksums: 1; they are of a version that wrote no bond" in ended.err
+    assert (
+        "not confirmed, only compared with their checksums: 1; they are of a version that wrote no"
+        " bond" in ended.err
+    )
     assert "points of 2 builds" in ended.err
     assert "engine unknown, commit unknown" in ended.err
 
@@ -293,7 +340,9 @@ def as_the_simulator_does(change: Change) -> Change:
             for name, columns in _core.hashed().items()
             if columns and name in tables
         }
-        (data["digest"],) = _core.digests([(data["base"], data["packets"], data["events"], data["simulated_ps"])], held)
+        (data["digest"],) = _core.digests(
+            [(data["base"], data["packets"], data["events"], data["simulated_ps"])], held
+        )
         manifest.seal(tables, data, bound=True)
 
     return whole
@@ -353,7 +402,9 @@ def test_verification_and_simulation_show_their_progress(
     assert " left" not in elanite_here("--quiet", *words).err
 
 
-def test_the_build_of_a_point_that_differs_is_named(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
+def test_the_build_of_a_point_that_differs_is_named(
+    elanite_here: Run, campaign: Path, tmp_path: Path
+) -> None:
     store = copied(campaign, tmp_path / "out") / "store"
     for point in small().points[1:]:
         shutil.rmtree(store / point.id)
@@ -380,7 +431,8 @@ def test_a_sample_is_the_same_for_the_same_seed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "of", "found"), [("1%", 1, 1), ("1%", 150, 2), ("100%", 7, 7), ("0.1 %", 7, 1), ("3", 7, 3), ("9", 7, 7)]
+    ("text", "of", "found"),
+    [("1%", 1, 1), ("1%", 150, 2), ("100%", 7, 7), ("0.1 %", 7, 1), ("3", 7, 3), ("9", 7, 7)],
 )
 def test_how_many_points_are_simulated_again(text: str, of: int, found: int) -> None:
     assert number(text)(of) == found
@@ -408,7 +460,9 @@ def test_tables_that_are_not_those_of_the_simulator_are_not_kept(tmp_path: Path)
 
 
 def test_digests_of_every_table_are_computed_from_columns() -> None:
-    """For records with rows in one table each: the columns match the simulator's, and a changed one is noticed."""
+    """For records with rows in one table each: the columns match the simulator's, and a changed one
+    is noticed.
+    """
     point = small().series("load")[0]
     records = _core.simulate(point.json, _core.Cancel())
     tables = {name: frame(columns) for name, columns in records["tables"].items()}
@@ -419,7 +473,13 @@ def test_digests_of_every_table_are_computed_from_columns() -> None:
         for column in columns if tables[name].height else []:
             kind = tables[name].schema[column]
             text = pl.concat_str(pl.col(column).fill_null(""), pl.lit("x"))
-            value = text if kind == pl.String else pl.lit(1, kind) if kind == pl.UInt32 else pl.col(column) + 1
+            value = (
+                text
+                if kind == pl.String
+                else pl.lit(1, kind)
+                if kind == pl.UInt32
+                else pl.col(column) + 1
+            )
             changed = tables[name].with_columns(value.cast(kind).alias(column))
             if not changed.equals(tables[name]):
                 with pytest.raises(RunError):

@@ -1,4 +1,6 @@
-"""Claims: one living process has a point, and a dead one's claim is taken over; two hosts on one store."""
+"""Claims: one living process has a point, and a dead one's claim is taken over; two hosts on one
+store.
+"""
 
 from __future__ import annotations
 
@@ -118,7 +120,9 @@ def test_a_claim_in_use_renews_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ahead", [-86400.0, 86400.0])
-def test_the_clock_of_a_host_does_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead: float) -> None:
+def test_the_clock_of_a_host_does_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead: float
+) -> None:
     """Ages follow the file system's clock."""
     file = claimed(tmp_path, replace(owner.own_process(), host="elsewhere"))
     now = time.time
@@ -147,7 +151,8 @@ def test_of_many_successors_one_wins(tmp_path: Path) -> None:
             os.utime(file, (time.time() - 610,) * 2)
             winners.append(sum(pool.map(attempt, range(8))))
             file.unlink(missing_ok=True)
-    # A successor may lose its claim to another one for a moment (`claims`): seldom, and there is always one.
+    # A successor may lose its claim to another one for a moment (`claims`): seldom, and there is
+    # always one.
     assert min(winners) >= 1
     assert Counter(winners)[1] >= 40
 
@@ -169,9 +174,11 @@ def test_two_hosts_share_a_store(tmp_path: Path, many: int) -> None:
     points = cheap(many)
     assert len(points) == many
     file = written(tmp_path, points)
-    # Each host has two processes, and they all take the points in the same order: every claim is contended for.
+    # Each host has two processes, and they all take the points in the same order: every claim is
+    # contended for.
     running = [
-        start(host, tmp_path / "store", file, "--others", "3") for host in ("first", "first", "second", "second")
+        start(host, tmp_path / "store", file, "--others", "3")
+        for host in ("first", "first", "second", "second")
     ]
     said = [process.communicate(timeout=PATIENCE)[0] for process in running]
     assert [process.returncode for process in running] == [0] * 4
@@ -184,11 +191,16 @@ def test_two_hosts_share_a_store(tmp_path: Path, many: int) -> None:
     assert twice <= many // 50
     assert sum(bool(text) for text in said) > 1, "one process did everything"
     for point in points[:: many // 20]:
-        alone = Store(tmp_path / "one").put(point, _core.simulate(point.json, _core.Cancel()), {"cpu_seconds": 1.0})
+        alone = Store(tmp_path / "one").put(
+            point, _core.simulate(point.json, _core.Cancel()), {"cpu_seconds": 1.0}
+        )
         shared = store.get(point.id)
         assert shared is not None
         assert alone["seal"] == shared["seal"]
-    sys.stdout.write(f"{many} points, {twice} simulated twice, by process {[len(text.split()) for text in said]}\n")
+    sys.stdout.write(
+        f"{many} points, {twice} simulated twice, by process"
+        f" {[len(text.split()) for text in said]}\n"
+    )
 
 
 @pytest.mark.usefixtures("hosts")
@@ -218,7 +230,9 @@ def test_what_a_killed_host_has_claimed_is_taken_over_after_it_has_expired(tmp_p
     assert not left(store.place.path)
 
 
-def test_a_store_that_cannot_be_read_is_not_taken_for_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_cannot_be_read_is_not_taken_for_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (point,) = cheap(1)
     store = Store(tmp_path)
     store.put(point, _core.simulate(point.json, _core.Cancel()), {"cpu_seconds": 1.0})

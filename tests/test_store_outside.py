@@ -28,7 +28,9 @@ COMMANDS = {
 
 def unwarned(text: str) -> str:
     """Standard error without the plan's warnings."""
-    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("warning: "))
+    return "".join(
+        line for line in text.splitlines(keepends=True) if not line.startswith("warning: ")
+    )
 
 
 def told(ended: Ended, code: int, *words: str) -> None:
@@ -49,14 +51,20 @@ def test_out_that_is_a_file_is_refused(elanite: Run, tmp_path: Path, name: str) 
     assert (tmp_path / "taken").read_text() == "mine"
 
 
-@pytest.mark.parametrize("harm", [Path.touch, lambda path: path.symlink_to("nowhere")], ids=["file", "dangling link"])
-def test_a_store_that_is_no_folder_is_refused(elanite: Run, tmp_path: Path, harm: Callable[[Path], object]) -> None:
+@pytest.mark.parametrize(
+    "harm", [Path.touch, lambda path: path.symlink_to("nowhere")], ids=["file", "dangling link"]
+)
+def test_a_store_that_is_no_folder_is_refused(
+    elanite: Run, tmp_path: Path, harm: Callable[[Path], object]
+) -> None:
     (tmp_path / "out").mkdir()
     harm(tmp_path / "out" / "store")
     told(elanite(*COMMANDS["run"]), 2, "out/store is no folder")
 
 
-def test_a_report_that_has_no_place_is_refused_before_the_campaign(elanite: Run, tmp_path: Path) -> None:
+def test_a_report_that_has_no_place_is_refused_before_the_campaign(
+    elanite: Run, tmp_path: Path
+) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "report").touch()
     told(elanite(*COMMANDS["reproduce"]), 2, "out/report is no folder")
@@ -64,7 +72,9 @@ def test_a_report_that_has_no_place_is_refused_before_the_campaign(elanite: Run,
 
 
 def mounted(folder: Path, how: str, *lines: str, size: str = "512k") -> Ended:
-    """Commands in a folder where a disk of ``size`` is mounted as ``disk``; ``how`` prepares the disk."""
+    """Commands in a folder where a disk of ``size`` is mounted as ``disk``; ``how`` prepares the
+    disk.
+    """
     (folder / "disk").mkdir()
     script = "\n".join(
         [
@@ -81,7 +91,8 @@ def mounted(folder: Path, how: str, *lines: str, size: str = "512k") -> Ended:
 
 ELANITE = f"{quote(sys.executable)} -m elanite"
 DISK = "nosuid,nodev,noexec,relatime"
-# Only the mount: a remount of the file system repeats its user, which another user's namespace does not have.
+# Only the mount: a remount of the file system repeats its user, which another user's namespace does
+# not have.
 READ_ONLY = "mount -o remount,bind,ro disk"
 
 
@@ -89,8 +100,13 @@ READ_ONLY = "mount -o remount,bind,ro disk"
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_full_disk_is_told_before_anything_is_simulated(tmp_path: Path, name: str) -> None:
     full = "dd if=/dev/zero of=disk/file bs=1k count=500 2>/dev/null; mkdir disk/out"
-    ended = mounted(tmp_path, full, f"{ELANITE} {join(COMMANDS[name])} --out disk/out; code=$?", "ls -A disk/out/*",
-                    "exit $code")  # fmt: skip
+    ended = mounted(
+        tmp_path,
+        full,
+        f"{ELANITE} {join(COMMANDS[name])} --out disk/out; code=$?",
+        "ls -A disk/out/*",
+        "exit $code",
+    )
     assert ended.code == 1, ended
     assert unwarned(ended.err).startswith("error: disk/out/")
     assert "cannot be written: No space left on device" in ended.err
@@ -102,13 +118,21 @@ def test_a_full_disk_is_told_before_anything_is_simulated(tmp_path: Path, name: 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_folder_that_is_only_read_is_told(tmp_path: Path, name: str) -> None:
     ended = mounted(tmp_path, READ_ONLY, f"{ELANITE} {join(COMMANDS[name])} --out disk/out")
-    told(ended, 1, "error: disk/out/", "cannot be written: Read-only file system", "choose another one with --out")
+    told(
+        ended,
+        1,
+        "error: disk/out/",
+        "cannot be written: Read-only file system",
+        "choose another one with --out",
+    )
 
 
 @pytest.mark.usefixtures("hosts")
 def test_files_without_a_place_are_told_before_anything_is_simulated(tmp_path: Path) -> None:
     page = f"{ELANITE} run {quote(SMALL)} --html disk/page.html"
-    ended = mounted(tmp_path, READ_ONLY, f"{page}; code=$?; ls; {ELANITE} new machine disk/mine; exit $code")
+    ended = mounted(
+        tmp_path, READ_ONLY, f"{page}; code=$?; ls; {ELANITE} new machine disk/mine; exit $code"
+    )
     assert ended.code == 1, ended
     assert ended.out.split() == ["disk"], "no folder of results"
     assert ended.err.splitlines() == [
@@ -120,7 +144,9 @@ def test_files_without_a_place_are_told_before_anything_is_simulated(tmp_path: P
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_output_on_a_full_disk_is_an_error(tmp_path: Path, unbuffered: str) -> None:
     line = f"{ELANITE} list machines >/dev/full"
-    ended = execute(["sh", "-c", line], cwd=tmp_path, env=environment() | {"PYTHONUNBUFFERED": unbuffered})
+    ended = execute(
+        ["sh", "-c", line], cwd=tmp_path, env=environment() | {"PYTHONUNBUFFERED": unbuffered}
+    )
     assert (ended.code, ended.err) == (1, "error: standard output: No space left on device\n")
 
 
@@ -131,12 +157,16 @@ def test_a_current_folder_that_was_removed_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("hosts")
-def test_finished_points_are_shown_from_a_disk_that_is_only_read(campaign: Path, tmp_path: Path) -> None:
+def test_finished_points_are_shown_from_a_disk_that_is_only_read(
+    campaign: Path, tmp_path: Path
+) -> None:
     line = f"{ELANITE} run {quote(SMALL)} --out disk --format csv"
     full = f"cp -r {quote(str(campaign))}/store disk/ && {READ_ONLY}"
     ended = mounted(tmp_path, full, line, size="100m")
     assert ended.code == 0, ended
-    assert ended.out == execute(command("run", SMALL, "--out", str(campaign), "--format", "csv")).out
+    assert (
+        ended.out == execute(command("run", SMALL, "--out", str(campaign), "--format", "csv")).out
+    )
 
 
 @pytest.fixture
@@ -149,26 +179,42 @@ def open_folder() -> Iterator[Path]:
 
 
 def test_a_store_that_cannot_be_read_is_told(campaign: Path, open_folder: Path) -> None:
-    """As another user; the store's files are readable, and must not be taken for damaged when they are not."""
+    """As another user; the store's files are readable, and must not be taken for damaged when they
+    are not.
+    """
     shutil.copytree(campaign / "store", open_folder / "store")
     point = min((open_folder / "store").iterdir())
     (point / "rows.parquet").chmod(0)
-    prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    prefix = (
+        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    )
     probe = execute([*prefix, *command("--version")])
     if probe.code != 0:
         pytest.skip(f"another user cannot run elanite: {probe.err}")
     line = [*prefix, *command("run", SMALL, "--out", str(open_folder), "--format", "csv")]
-    told(execute(line), 1, f"{point}/rows.parquet cannot be read: Permission denied", "Nothing was changed")
+    told(
+        execute(line),
+        1,
+        f"{point}/rows.parquet cannot be read: Permission denied",
+        "Nothing was changed",
+    )
     assert point.is_dir()
     (open_folder / "store").chmod(0)
     told(execute(line), 1, "Permission denied")
-    told(execute([*prefix, *command("store", "verify", "--store", str(open_folder))]), 1, "Permission denied")
+    told(
+        execute([*prefix, *command("store", "verify", "--store", str(open_folder))]),
+        1,
+        "Permission denied",
+    )
     (open_folder / "store").chmod(0o755)
 
 
 def test_two_campaigns_at_once_end_well(campaign: Path, tmp_path: Path) -> None:
     """Also when one cleans while the other one writes."""
-    lines = [command("run", SMALL, "--out", str(tmp_path), "--format", "csv"), command("store", "gc", "--store", "out")]
+    lines = [
+        command("run", SMALL, "--out", str(tmp_path), "--format", "csv"),
+        command("store", "gc", "--store", "out"),
+    ]
     (tmp_path / "out").symlink_to(".")
     (tmp_path / "store").mkdir()
     running = subprocess.Popen(lines[0], stdout=subprocess.DEVNULL, env=environment())

@@ -50,13 +50,17 @@ def path(address: str, name: str) -> tuple[fsspec.AbstractFileSystem, str]:
 
 
 def verified(store: Store) -> tuple[int, list[tuple[str, str]]]:
-    """The count of sound points, and the unsound folders, in a store where all points can be confirmed."""
+    """The count of sound points, and the unsound folders, in a store where all points can be
+    confirmed.
+    """
     found = verify(store)
     assert found.unconfirmed == {}
     return len(found.sound), found.wrong
 
 
-def test_a_campaign_goes_on_and_its_merged_store_is_that_of_a_folder(address: str, tmp_path: Path) -> None:
+def test_a_campaign_goes_on_and_its_merged_store_is_that_of_a_folder(
+    address: str, tmp_path: Path
+) -> None:
     planned = few()
     some = replace(planned, points=planned.points[:5])
     assert campaign.run([some], Store.open(address)).simulated == 5
@@ -148,7 +152,11 @@ def test_claims(address: str) -> None:
         assert until(lambda: files.modified(name) > made)
         assert store.claim("0123") is None
     # Another host's claim, and the same one when it has expired.
-    said = {"owner": str(replace(owner.own_process(), host="elsewhere")), "seconds": 600, "number": "1"}
+    said = {
+        "owner": str(replace(owner.own_process(), host="elsewhere")),
+        "seconds": 600,
+        "number": "1",
+    }
     files, name = path(address, ".claim-4567")
     files.pipe_file(name, json.dumps(said).encode())
     assert store.claim("4567") is None
@@ -190,7 +198,9 @@ def test_what_cannot_be_opened_is_refused(url: str, monkeypatch: pytest.MonkeyPa
     assert url in str(error.value)
 
 
-def test_errors_of_the_far_side_are_errors_of_people(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_errors_of_the_far_side_are_errors_of_people(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     memory = type(fsspec.filesystem("memory"))
     store = Store.open(f"memory://{tmp_path.name}/store")
 

@@ -1,4 +1,6 @@
-"""Store upkeep: shards merged into one, damage found, garbage removed, all points exported as one table."""
+"""Store upkeep: shards merged into one, damage found, garbage removed, all points exported as one
+table.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def test_help(snapshot: SnapshotAssertion, name: str | None) -> None:
 
 
 @pytest.mark.parametrize("experiment", [SMALL, pytest.param(CHEAP, marks=pytest.mark.slow)])
-def test_shards_merged_are_the_store_of_one_run(elanite_here: Run, tmp_path: Path, experiment: str) -> None:
+def test_shards_merged_are_the_store_of_one_run(
+    elanite_here: Run, tmp_path: Path, experiment: str
+) -> None:
     whole = plan(sources.read("experiment", experiment))
     if experiment == CHEAP:
         whole = replace(whole, points=whole.points[:400])
@@ -45,7 +49,9 @@ def test_shards_merged_are_the_store_of_one_run(elanite_here: Run, tmp_path: Pat
         part = replace(whole, points=tuple(shard(f"{number}/4", whole.points)))
         assert len(part.points) < len(whole.points) / 2
         campaign.run([part], Store(tmp_path / f"part-{number}" / "store"))
-    ended = elanite_here("store", "merge", *[f"part-{number}" for number in range(1, 5)], "--into", "merged")
+    ended = elanite_here(
+        "store", "merge", *[f"part-{number}" for number in range(1, 5)], "--into", "merged"
+    )
     assert ended.code == 0, ended
     assert f"copied points: {len(whole.points)}; already there: 0" in ended.err
     assert contents(tmp_path / "merged") == contents(tmp_path / "whole")
@@ -76,7 +82,10 @@ def test_a_merge_of_contradictions_is_refused(
     assert Store(other / "store").get(identity) is not None
     ended = elanite_here("store", "merge", "one", "other", "--into", "both")
     assert ended.code == 1
-    assert f"one/store/{identity} and other/store/{identity} {said}; computed by {build.own_build()}\n" in ended.err
+    assert (
+        f"one/store/{identity} and other/store/{identity} {said}; computed by {build.own_build()}\n"
+        in ended.err
+    )
     assert "nothing was merged" in ended.err
     assert not (tmp_path / "both").exists()
     ended = elanite_here("store", "merge", "other", "--into", "one")
@@ -84,8 +93,12 @@ def test_a_merge_of_contradictions_is_refused(
     assert contents(one) == contents(campaign)
 
 
-def test_points_that_other_versions_wrote_agree(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
-    """Another series with the same content, another polars, a table with a column less: the first one stays."""
+def test_points_that_other_versions_wrote_agree(
+    elanite_here: Run, campaign: Path, tmp_path: Path
+) -> None:
+    """Another series with the same content, another polars, a table with a column less: the first
+    one stays.
+    """
 
     def change(tables: dict[str, pl.DataFrame], data: Any) -> None:
         data["series"] = data["point"]["series"] = "other"
@@ -137,11 +150,15 @@ def test_verify_names_what_is_damaged(elanite_here: Run, campaign: Path, tmp_pat
     assert f"sound points: {many - 5}; damaged or false folders: 5" in ended.err
 
 
-def test_gc_removes_what_killed_campaigns_have_left(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
+def test_gc_removes_what_killed_campaigns_have_left(
+    elanite_here: Run, campaign: Path, tmp_path: Path
+) -> None:
     out = copied(campaign, tmp_path / "out")
     (out / "store" / ".partial-0123-0-999999999-1-01234567-elsewhere").mkdir()
     ended = elanite_here("store", "gc")
-    assert "removed unfinished folders and claims: 0; removed points: 0" in ended.err  # it may be at work
+    assert (
+        "removed unfinished folders and claims: 0; removed points: 0" in ended.err
+    )  # it may be at work
     for name in (".partial-0123-0-999999999-1-01234567-elsewhere", ".claim-0123"):
         (out / "store" / name).touch()
         os.utime(out / "store" / name, (0, 0))
@@ -167,7 +184,9 @@ def test_gc_removes_points_if_asked(elanite_here: Run, campaign: Path, tmp_path:
     assert tried.out == f"out/store/{points[0].id}\n"
     assert len(Store(out / "store").identities()) == len(points)
     assert "removed points: 1" in elanite_here("store", "gc", "--outdated").err
-    assert "removed points: 0" in elanite_here("store", "gc", "--unknown", "--known", "small.toml").err
+    assert (
+        "removed points: 0" in elanite_here("store", "gc", "--unknown", "--known", "small.toml").err
+    )
     assert f"removed points: {len(points) - 2}" in elanite_here("store", "gc", "--unknown").err
     assert Store(out / "store").identities() == [points[1].id]
     alone = elanite_here("store", "gc", "--known", "small")
@@ -180,7 +199,11 @@ def test_list_says_what_a_store_holds(elanite_here: Run, campaign: Path, tmp_pat
     with Store(out / "store").claim("0123"):
         ended = elanite_here("store", "list")
         assert ended.code == 0
-        assert ended.out.split()[5:8] == ["small", str(_core.MODEL_REVISION), str(len(small().points))]
+        assert ended.out.split()[5:8] == [
+            "small",
+            str(_core.MODEL_REVISION),
+            str(len(small().points)),
+        ]
         assert "0123 is claimed by process" in ended.err
         found = json.loads(elanite_here("store", "list", "--format", "json").out)
     (group,) = found["groups"]
@@ -205,7 +228,9 @@ def test_export_is_one_tidy_table(elanite_here: Run, campaign: Path, tmp_path: P
     found = pl.read_parquet(tmp_path / "points.parquet")
     from elanite.results import frames
 
-    whole = frames.tidy(sorted(small().points, key=lambda point: point.id), Store(campaign / "store"))
+    whole = frames.tidy(
+        sorted(small().points, key=lambda point: point.id), Store(campaign / "store")
+    )
     assert found.select(whole.columns).equals(whole.cast(dict(found.select(whole.columns).schema)))
     assert found["machine"].unique().to_list() == ["es40-qsnet"]
     assert found["model_revision"].unique().to_list() == [_core.MODEL_REVISION]
@@ -215,9 +240,13 @@ def test_export_is_one_tidy_table(elanite_here: Run, campaign: Path, tmp_path: P
     assert read.groupby("metric").value.mean().to_dict() == pytest.approx(
         dict(found.group_by("metric").agg(pl.col("value").mean()).iter_rows())
     )
-    links = elanite_here("store", "export", "links.parquet", "--table", "links", "--store", "out/store")
+    links = elanite_here(
+        "store", "export", "links.parquet", "--table", "links", "--store", "out/store"
+    )
     assert links.code == 0, links
-    assert {"id", "message_bytes", "machine"} < set(pl.read_parquet(tmp_path / "links.parquet").columns)
+    assert {"id", "message_bytes", "machine"} < set(
+        pl.read_parquet(tmp_path / "links.parquet").columns
+    )
     wrong = elanite_here("store", "export", "x.parquet", "--table", "row")
     assert wrong.code == 2
     assert "did you mean `rows`" in wrong.err
@@ -228,7 +257,9 @@ def test_export_is_one_tidy_table(elanite_here: Run, campaign: Path, tmp_path: P
     assert not list(tmp_path.glob(".export-*"))
 
 
-def test_export_in_parts_is_the_same(campaign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_export_in_parts_is_the_same(
+    campaign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Parts have different columns: pings have no loads."""
     export(Store(campaign / "store"), tmp_path / "whole.parquet")
     monkeypatch.setattr(sys.modules["elanite.results.export"], "AT_ONCE", 3)

@@ -1,4 +1,6 @@
-"""`elanite explain` on studies: the claims that a parameter moves, and the parameters that move a claim."""
+"""`elanite explain` on studies: the claims that a parameter moves, and the parameters that move a
+claim.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,28 @@ OPTERON = "opteron-qsnet2"
 WRITER = runpy.run_path(str(Path(__file__).parents[1] / "benches" / "studies.py"))
 
 
-def row(parameter: str, step: str, change: float, half: float, holds: bool = True) -> dict[str, object]:
-    about = {"value": "2 ns", "changed": "1 ns" if step == "less" else "3 ns", "role": "fitted", "held": True}
+def row(
+    parameter: str, step: str, change: float, half: float, holds: bool = True
+) -> dict[str, object]:
+    about = {
+        "value": "2 ns",
+        "changed": "1 ns" if step == "less" else "3 ns",
+        "role": "fitted",
+        "held": True,
+    }
     return about | {
-        "parameter": parameter, "step": step, "claim": "ping.uni.latency.0B", "fitted": False, "own": False,
-        "usual": 1.0, "simulated": 1.0 + change, "change": change, "low": change - half, "high": change + half,
+        "parameter": parameter,
+        "step": step,
+        "claim": "ping.uni.latency.0B",
+        "fitted": False,
+        "own": False,
+        "usual": 1.0,
+        "simulated": 1.0 + change,
+        "change": change,
+        "low": change - half,
+        "high": change + half,
         "holds": holds,
-    }  # fmt: skip
+    }
 
 
 def test_an_outcome_has_what_is_told_from_noise_and_what_turns() -> None:
@@ -56,13 +73,17 @@ def test_an_outcome_has_what_is_told_from_noise_and_what_turns() -> None:
 
 def test_a_study_in_pieces_keeps_the_claims_of_older_pieces() -> None:
     old = {
-        "revision": 1, "claims": ["a", "b"], "values": {"x.y": {"value": "1"}, "x.z": {"value": "2"}},
+        "revision": 1,
+        "claims": ["a", "b"],
+        "values": {"x.y": {"value": "1"}, "x.z": {"value": "2"}},
         "effects": [["x.y", "a", 0.1, None, False], ["x.y", "b", 0.2, None, True]],
-    }  # fmt: skip
+    }
     new = {
-        "revision": 2, "claims": ["b", "c"], "values": {"x.y": {"value": "3"}},
+        "revision": 2,
+        "claims": ["b", "c"],
+        "values": {"x.y": {"value": "3"}},
         "effects": [["x.y", "c", 0.15, None, False]],
-    }  # fmt: skip
+    }
     made = WRITER["merged"](new, old)
     assert made["claims"] == ["a", "b", "c"]
     assert made["older"] == {"a": 1}
@@ -80,7 +101,9 @@ def test_the_shipped_studies_speak_of_the_shipped_machines(name: str) -> None:
     assert found.command.startswith(f"elanite sweep {name} --one-at-a-time")
     known = {claim.id for claim in claims()}
     assert set(found.claims) <= known
-    assert set(found.values) <= {each.key for each in varied(Machine.load(name))[0]}, "renew it: benches/studies.py"
+    assert set(found.values) <= {each.key for each in varied(Machine.load(name))[0]}, (
+        "renew it: benches/studies.py"
+    )
     assert found.effects
     for each in found.effects:
         assert each.claim in found.claims
@@ -117,9 +140,13 @@ def test_an_outdated_study_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"model revision {old.revision}" in moves.text
 
 
-def test_what_was_not_looked_at_is_not_called_without_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_looked_at_is_not_called_without_effect(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     found = studied.shipped()[OPTERON]
-    less = dataclasses.replace(found, claims=tuple(name for name in found.claims if name != "qsnet2.overlap.long"))
+    less = dataclasses.replace(
+        found, claims=tuple(name for name in found.claims if name != "qsnet2.overlap.long")
+    )
     monkeypatch.setattr(studied, "shipped", lambda: {OPTERON: less})
     (moves,) = (each for each in meanings.explain("host.request").moves if each.effects)
     assert "not looked at: " in moves.text
@@ -131,6 +158,8 @@ def test_what_was_not_looked_at_is_not_called_without_effect(monkeypatch: pytest
 def test_explain_shows_the_claims(elanite: Run) -> None:
     shown = elanite("explain", "host.request")
     assert shown.code == 0, shown.err
-    (line,) = (line for line in shown.out.splitlines() if line.strip().startswith("qsnet2.bi.latency"))
+    (line,) = (
+        line for line in shown.out.splitlines() if line.strip().startswith("qsnet2.bi.latency")
+    )
     assert "fitted, turns the verdict" in line
     assert "696 ns" in shown.out

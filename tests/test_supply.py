@@ -1,4 +1,6 @@
-"""Elanite's dependencies: fetched by checksum, from the registries alone, with their authors' notices."""
+"""Elanite's dependencies: fetched by checksum, from the registries alone, with their authors'
+notices.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,11 @@ def test_crates_of_others_come_from_the_registry_with_a_checksum(lock: str) -> N
     packages = tomllib.loads((ROOT / lock).read_text(encoding="utf-8"))["package"]
     others = [package for package in packages if "source" in package]
     assert len(others) > 50
-    assert [one["name"] for one in others if one["source"] != REGISTRY or len(one.get("checksum", "")) != 64] == []
+    assert [
+        one["name"]
+        for one in others
+        if one["source"] != REGISTRY or len(one.get("checksum", "")) != 64
+    ] == []
 
 
 def test_python_packages_are_locked_with_hashes_and_installed_by_them() -> None:
@@ -34,12 +40,22 @@ def test_python_packages_are_locked_with_hashes_and_installed_by_them() -> None:
         entries = re.split(r"\n(?=\S)", (ROOT / name).read_text(encoding="utf-8"))
         pinned = [entry for entry in entries if not entry.startswith("#") and entry.strip()]
         assert len(pinned) > least
-        assert [entry.split()[0] for entry in pinned if "==" not in entry or "--hash=sha256:" not in entry] == []
+        assert [
+            entry.split()[0]
+            for entry in pinned
+            if "==" not in entry or "--hash=sha256:" not in entry
+        ] == []
     for file in ("Makefile", "Containerfile"):
         lines = (ROOT / file).read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
-        installs = [line for line in lines if "pip install" in line and "--no-deps" not in line and " uv" not in line]
+        installs = [
+            line
+            for line in lines
+            if "pip install" in line and "--no-deps" not in line and " uv" not in line
+        ]
         wrong = [
-            line for line in installs if not re.search(r"--require-hashes --requirement \S*requirements\S*lock", line)
+            line
+            for line in installs
+            if not re.search(r"--require-hashes --requirement \S*requirements\S*lock", line)
         ]
         assert [line for line in wrong if not line.startswith("#")] == [], file
 
@@ -70,6 +86,11 @@ def test_a_wheel_names_all_crates_that_it_links() -> None:
 
 def test_pages_have_the_notices_of_their_script() -> None:
     script = vega.libraries()
-    for holder in ("University of Washington Interactive Data Lab", "Mike Bostock", "Joachim Wester", "Simon Lydell"):
+    for holder in (
+        "University of Washington Interactive Data Lab",
+        "Mike Bostock",
+        "Joachim Wester",
+        "Simon Lydell",
+    ):
         assert holder in script[:20_000]
     assert script.index("*/") < script.index("vegaEmbed")

@@ -1,4 +1,6 @@
-"""Sweeps: values and ranges, full factorials and Latin hypercubes, tables by the varied keys, errors before any run."""
+"""Sweeps: values and ranges, full factorials and Latin hypercubes, tables by the varied keys,
+errors before any run.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,24 @@ from elanite.study.ranges import Choice, Range
 
 Run = Callable[..., Ended]
 
-FEW = ("series.ping.to=1", "series.ping.directions=one", "series.ping.message=64 B", "series.ping.repeats=1")
+FEW = (
+    "series.ping.to=1",
+    "series.ping.directions=one",
+    "series.ping.message=64 B",
+    "series.ping.repeats=1",
+)
 """The small campaign's pings with two points, one for each source kind; its loads stay."""
 
 
 def few() -> el.Experiment:
-    return el.Experiment.load(SMALL, [*FEW, "series.load.jobs.uniform.load=50 MB/s", "run.seeds=1", "run.window=50 us"])
+    return el.Experiment.load(
+        SMALL, [*FEW, "series.load.jobs.uniform.load=50 MB/s", "run.seeds=1", "run.window=50 us"]
+    )
 
 
-def planned(*texts: str, sample: sweeps.Sample | None = None, seed: int = 1) -> list[dict[str, str]]:
+def planned(
+    *texts: str, sample: sweeps.Sample | None = None, seed: int = 1
+) -> list[dict[str, str]]:
     """The combinations of a sweep over the small campaign."""
     keys = [ranges.read("--vary", text) for text in texts]
     plans = sweeps.planned(sources.read("experiment", SMALL), [], [*FEW], keys, sample, seed)
@@ -43,13 +54,19 @@ def test_values_are_lists_and_ranges() -> None:
     assert read("topology.down=[4, 4],[8]") == Choice("topology.down", ("[4, 4]", "[8]"))
     assert read("a.b='x,y',z") == Choice("a.b", ("'x,y'", "z"))
     assert read("bus.rate=150 MB/s..400 MB/s") == Range("bus.rate", 150, 400, "MB/s")
-    assert read("adapter.dma_start=500 ns..2 us log") == Range("adapter.dma_start", 500, 2000, "ns", log=True)
-    assert read("adapter.share_period=100..300 flits in 5") == Range("adapter.share_period", 100, 300, "flits", count=5)
+    assert read("adapter.dma_start=500 ns..2 us log") == Range(
+        "adapter.dma_start", 500, 2000, "ns", log=True
+    )
+    assert read("adapter.share_period=100..300 flits in 5") == Range(
+        "adapter.share_period", 100, 300, "flits", count=5
+    )
     assert read("tport.handle=100..200") == Range("tport.handle", 100, 200, "")
     ratios = Range("tport.big", 1, 64, "KB", log=True, count=7)
     assert [round(ratios.number(share), 9) for share in ratios.shares()] == [1, 2, 4, 8, 16, 32, 64]
     assert ratios.share("8 KB") == pytest.approx(0.5)
-    assert ranges.of("vary", "switch.tokens", [True, False]) == Choice("switch.tokens", ("true", "false"))
+    assert ranges.of("vary", "switch.tokens", [True, False]) == Choice(
+        "switch.tokens", ("true", "false")
+    )
     for text in ("bus.rate=150 MB/s..400 MB/s", "tport.big=1 KB..64 KB in 7 log"):
         assert str(read(text)) == text
 
@@ -87,14 +104,18 @@ def test_more_values_than_can_be_planned_are_refused() -> None:
     some = ranges.read("--vary", "bus.rate=1 MB/s..2 MB/s in 1001")
     small = sources.read("experiment", SMALL)
     other = ranges.read("--vary", "link.hop_delay=20 ns..90 ns in 1001")
-    with pytest.raises(UsageError, match="the keys have 1,002,001 combinations, and a sweep has at most 1,000,000"):
+    with pytest.raises(
+        UsageError, match="the keys have 1,002,001 combinations, and a sweep has at most 1,000,000"
+    ):
         sweeps.planned(small, [], [], [some, other])
     with pytest.raises(UsageError, match="a sample has at most 1,000,000 combinations"):
         sweeps.planned(small, [], [], [some], ("lhs", 10**12))
 
 
 def test_a_full_factorial_has_all_combinations() -> None:
-    found = planned("link.hop_delay=55 ns,65 ns", "tport.big=1 KB..16 KB in 3 log", "switch.tokens=true,false")
+    found = planned(
+        "link.hop_delay=55 ns,65 ns", "tport.big=1 KB..16 KB in 3 log", "switch.tokens=true,false"
+    )
     assert len(found) == 12
     assert {each["tport.big"] for each in found} == {"1 KB", "4 KB", "16 KB"}
     assert len({tuple(each.values()) for each in found}) == 12
@@ -106,20 +127,31 @@ def test_values_are_those_that_the_file_takes() -> None:
     assert low["link.hop_delay"] == "30 ns", "whole cycles of 5 ns"
     assert high["link.hop_delay"] == "70 ns"
     assert len(found) == 4
-    assert planned("link.hop_delay=54 ns..56 ns in 3") == [{"link.hop_delay": "55 ns"}], "equal values run once"
+    assert planned("link.hop_delay=54 ns..56 ns in 3") == [{"link.hop_delay": "55 ns"}], (
+        "equal values run once"
+    )
     delays = [each["link.hop_delay"] for each in planned("link.hop_delay=10 ns..5 us in 3")]
     assert delays == ["10 ns", "2505 ns", "5 us"], "in the shortest text"
-    assert [each["run.window"] for each in planned("run.window=50 us..100 us in 2")] == ["50 us", "100 us"]
+    assert [each["run.window"] for each in planned("run.window=50 us..100 us in 2")] == [
+        "50 us",
+        "100 us",
+    ]
     assert [each["run.seeds"] for each in planned("run.seeds=1..3 in 3")] == ["1", "2", "3"]
 
 
 def test_a_latin_hypercube_has_one_value_of_each_part() -> None:
-    texts = ("bus.rate=100 MB/s..300 MB/s", "adapter.dma_start=100 ns..10 us log", "switch.tokens=true,false")
+    texts = (
+        "bus.rate=100 MB/s..300 MB/s",
+        "adapter.dma_start=100 ns..10 us log",
+        "switch.tokens=true,false",
+    )
     found = planned(*texts, sample=("lhs", 20))
     assert len(found) == 20
     rates = sorted(int((ranges.amount(each["bus.rate"]) - 100) / 10) for each in found)
     assert rates == list(range(20))
-    starts = sorted(int(10 * math.log10(ranges.amount(each["adapter.dma_start"]) / 0.1)) for each in found)
+    starts = sorted(
+        int(10 * math.log10(ranges.amount(each["adapter.dma_start"]) / 0.1)) for each in found
+    )
     assert starts == list(range(20))
     assert sum(each["switch.tokens"] == "true" for each in found) == 10
     assert planned(*texts, sample=("lhs", 20)) == found
@@ -140,13 +172,18 @@ def test_mistakes_are_told_before_anything_runs(tmp_path: Path) -> None:
     assert "the unit is missing" in attempt({"bus.rate": ["200"]})
     assert "--sample lhs 100" in attempt({"bus.rate": "100 MB/s..200 MB/s"})
     assert "no key is named" in attempt({})
-    assert "there is no such method; did you mean `lhs`?" in attempt({"bus.rate": ["1 MB/s"]}, sample=("lsh", 4))
+    assert "there is no such method; did you mean `lhs`?" in attempt(
+        {"bus.rate": ["1 MB/s"]}, sample=("lsh", 4)
+    )
     assert "one combination at least" in attempt({"bus.rate": ["1 MB/s"]}, sample=("lhs", 0))
     assert "link.rate" in attempt({"link.rate": "399 MB/s..401 MB/s in 2"}), "no whole cycle"
 
 
 def test_a_key_without_its_section_is_told_with_the_keys_that_there_are(elanite: Run) -> None:
-    for words in (["sweep", SMALL, "--vary", "load=1 GB/s..20 GB/s in 3"], ["run", SMALL, "--set", "load=1 GB/s"]):
+    for words in (
+        ["sweep", SMALL, "--vary", "load=1 GB/s..20 GB/s in 3"],
+        ["run", SMALL, "--set", "load=1 GB/s"],
+    ):
         ended = elanite(*words)
         assert ended.code == 2
         assert "there is no `load`" in ended.err
@@ -162,7 +199,10 @@ def test_a_key_without_its_section_is_told_with_the_keys_that_there_are(elanite:
         with pytest.raises(UsageError, match=re.escape(says)):
             planned(f"{key}=1,2")
     # The proposal is accepted.
-    keys = [ranges.read("--vary", "series.load.load=50 MB/s,60 MB/s"), ranges.read("--vary", "link.hop_delay=55 ns")]
+    keys = [
+        ranges.read("--vary", "series.load.load=50 MB/s,60 MB/s"),
+        ranges.read("--vary", "link.hop_delay=55 ns"),
+    ]
     assert len(sweeps.planned(sources.read("experiment", SMALL), [], [*FEW], keys)) == 2
 
 
@@ -177,14 +217,24 @@ def test_a_field_of_a_series_has_one_column(tmp_path: Path) -> None:
     identities = [(point.id, point.parameters["link.hop_delay"]) for point in found.points]
     assert len(set(identities)) == len(identities) == 2 * (3 * 2 + 2)
     figures = list(generic.draw(ping.filter(metric="latency")))
-    (legend,) = {layer["encoding"]["color"]["title"] for figure in figures for layer in figure.spec()["layer"]}
+    (legend,) = {
+        layer["encoding"]["color"]["title"]
+        for figure in figures
+        for layer in figure.spec()["layer"]
+    }
     assert legend == "link.hop_delay, source"
-    looks = [layer["encoding"]["color"]["legend"] for figure in figures for layer in figure.spec()["layer"]]
+    looks = [
+        layer["encoding"]["color"]["legend"]
+        for figure in figures
+        for layer in figure.spec()["layer"]
+    ]
     assert all(look["titleLimit"] == 0 for look in looks), "a long title is not cut"
 
 
 def test_varied_keys_are_columns(tmp_path: Path) -> None:
-    found = el.sweep(few(), {"bus.rate": ["100 MB/s", "200 MB/s"], "host.call": ["250 ns"]}, out=tmp_path, jobs=1)
+    found = el.sweep(
+        few(), {"bus.rate": ["100 MB/s", "200 MB/s"], "host.call": ["250 ns"]}, out=tmp_path, jobs=1
+    )
     frame = found.frame()
     assert {"bus.rate", "bus.rate_MBps", "host.call", "host.call_us"} <= set(frame.columns)
     assert len(found.points) == 2 * len(found.plans[0].points) == frame["id"].n_unique()
@@ -193,7 +243,9 @@ def test_varied_keys_are_columns(tmp_path: Path) -> None:
     assert slow > fast
     # The same points by the usual way, and by each point's command.
     plain = el.run(
-        few(), machine=el.Machine.load("es40-qsnet", ["bus.rate=100 MB/s", "host.call=250 ns"]), out=tmp_path
+        few(),
+        machine=el.Machine.load("es40-qsnet", ["bus.rate=100 MB/s", "host.call=250 ns"]),
+        out=tmp_path,
     )
     assert {point.id for point in plain.points} <= {point.id for point in found.points}
     assert "--set 'bus.rate=200 MB/s'" in found.plans[1].command(found.plans[1].points[0])
@@ -201,9 +253,23 @@ def test_varied_keys_are_columns(tmp_path: Path) -> None:
 
 
 def test_a_sweep_by_the_command_line(elanite: Run, tmp_path: Path) -> None:
-    words = ["sweep", SMALL, "--vary", "bus.rate=100 MB/s..300 MB/s", "--vary", "switch.tokens=true,false"]
+    words = [
+        "sweep",
+        SMALL,
+        "--vary",
+        "bus.rate=100 MB/s..300 MB/s",
+        "--vary",
+        "switch.tokens=true,false",
+    ]
     words += ["--sample", "lhs", "2", *(part for each in FEW for part in ("--set", each))]
-    words += ["--set", "series.load.jobs.uniform.load=50 MB/s", "--set", "run.seeds=1", "--out", str(tmp_path)]
+    words += [
+        "--set",
+        "series.load.jobs.uniform.load=50 MB/s",
+        "--set",
+        "run.seeds=1",
+        "--out",
+        str(tmp_path),
+    ]
     ended = elanite(*words, "--format", "json")
     assert ended.code == 0, ended
     points = json.loads(ended.out)
@@ -214,21 +280,33 @@ def test_a_sweep_by_the_command_line(elanite: Run, tmp_path: Path) -> None:
     assert "already done" in again.err
     assert "bus.rate" in again.out
     assert again.err.splitlines()[-1].startswith("reproduce: elanite sweep ")
-    wrong = elanite("sweep", SMALL, "--vary", "link.hop_delay=50 ns..10 ns", "--out", str(tmp_path / "no"))
+    wrong = elanite(
+        "sweep", SMALL, "--vary", "link.hop_delay=50 ns..10 ns", "--out", str(tmp_path / "no")
+    )
     assert wrong.code == 2
     assert "the range is empty" in wrong.err
     assert not (tmp_path / "no").exists()
 
 
 def test_a_sweep_is_drawn_by_what_varies(elanite: Run, tmp_path: Path) -> None:
-    words = ["sweep", SMALL, "--vary", "bus.rate=100 MB/s,200 MB/s,300 MB/s", "--series", "ping", "--where"]
+    words = [
+        "sweep",
+        SMALL,
+        "--vary",
+        "bus.rate=100 MB/s,200 MB/s,300 MB/s",
+        "--series",
+        "ping",
+        "--where",
+    ]
     words += [
         "source=main",
         "--metric",
         "latency",
         *(part for each in (*FEW, "run.seeds=1") for part in ("--set", each)),
     ]
-    ended = elanite(*words, "--out", "out", "--svg", "rates.svg", "--html", "rates.html", "--format", "csv")
+    ended = elanite(
+        *words, "--out", "out", "--svg", "rates.svg", "--html", "rates.html", "--format", "csv"
+    )
     assert ended.code == 0, ended
     header, *rows = ended.out.splitlines()
     assert len(rows) == 3
@@ -244,9 +322,18 @@ def test_a_sweep_is_drawn_by_what_varies(elanite: Run, tmp_path: Path) -> None:
 def test_sizes_are_in_binary_units_and_latencies_over_them_logarithmic() -> None:
     sizes = {"64 B": 64, "64 KB": 65536, "1 MB": 1048576}
     rows = [
-        {"series": "ping", "metric": metric, "unit": unit, "value": value * count**share, "message": text}
+        {
+            "series": "ping",
+            "metric": metric,
+            "unit": unit,
+            "value": value * count**share,
+            "message": text,
+        }
         | {"message_bytes": count}
-        for metric, unit, value, share in (("latency", "us", 1.0, 0.7), ("bandwidth", "MB/s", 20.0, 0.2))
+        for metric, unit, value, share in (
+            ("latency", "us", 1.0, 0.7),
+            ("bandwidth", "MB/s", 20.0, 0.2),
+        )
         for text, count in sizes.items()
     ]
     latency, bandwidth = generic.draw(pl.DataFrame(rows))
@@ -265,18 +352,30 @@ def test_sizes_are_in_binary_units_and_latencies_over_them_logarithmic() -> None
 
 
 def test_an_axis_with_zero_and_great_values_has_steps() -> None:
-    """A linear axis would show only the greatest value, and a logarithmic one has no place for zero."""
+    """A linear axis would show only the greatest value, and a logarithmic one has no place for
+    zero.
+    """
     for values, kind in ((["0 B", "64 B", "1 MB"], "ordinal"), (["64 B", "1 MB"], "quantitative")):
         numbers = [(_core.quantity(value) or (0.0, ""))[0] for value in values]
-        data = {"series": "ping", "metric": "latency", "unit": "us", "value": 1.0, "message": values}
+        data = {
+            "series": "ping",
+            "metric": "latency",
+            "unit": "us",
+            "value": 1.0,
+            "message": values,
+        }
         (figure,) = generic.draw(pl.DataFrame(data | {"message_bytes": numbers}))
         assert {layer["encoding"]["x"]["type"] for layer in figure.spec()["layer"]} == {kind}
 
 
 def test_keys_that_go_together_are_no_product() -> None:
-    """Two keys in one --vary make as many combinations as they have values; a further key multiplies them."""
+    """Two keys in one --vary make as many combinations as they have values; a further key
+    multiplies them.
+    """
     source = sources.read("experiment", SMALL)
-    pair = ranges.linked_keys("--vary", "link.hop_delay=55 ns,65 ns,75 ns; adapter.dma_start=500 ns,540 ns,500 ns")
+    pair = ranges.linked_keys(
+        "--vary", "link.hop_delay=55 ns,65 ns,75 ns; adapter.dma_start=500 ns,540 ns,500 ns"
+    )
     single = ranges.read("--vary", "switch.tokens=true,false")
     plans = sweeps.planned(source, [], [], [pair, single])
     changes = [plan.overrides for plan in plans]
@@ -286,7 +385,9 @@ def test_keys_that_go_together_are_no_product() -> None:
         for tokens in ("true", "false")
     ]
     # A list and a range with as many values: both from their first value to the last.
-    mixed = ranges.linked_keys("--vary", "switch.tokens=true,false; link.hop_delay=55 ns..65 ns in 2")
+    mixed = ranges.linked_keys(
+        "--vary", "switch.tokens=true,false; link.hop_delay=55 ns..65 ns in 2"
+    )
     assert [plan.overrides for plan in sweeps.planned(source, [], [], [mixed])] == [
         ("switch.tokens=true", "link.hop_delay=55 ns"),
         ("switch.tokens=false", "link.hop_delay=65 ns"),

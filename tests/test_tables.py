@@ -1,4 +1,6 @@
-"""Result tables fit the terminal: no column is cut, no two look alike, and no interval is made up."""
+"""Result tables fit the terminal: no column is cut, no two look alike, and no interval is made
+up.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def at(width: int, *arguments: str, cwd: Path) -> Ended:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_results_fit(campaign: Path, tmp_path: Path, snapshot: SnapshotAssertion, width: int) -> None:
+def test_results_fit(
+    campaign: Path, tmp_path: Path, snapshot: SnapshotAssertion, width: int
+) -> None:
     ended = at(width, "run", SMALL, "--out", str(campaign), "--series", "load", cwd=tmp_path)
     assert ended.code == 0, ended.err
     assert max(map(len, ended.out.splitlines())) <= width
@@ -97,7 +101,9 @@ def test_units_are_those_of_people() -> None:
 
 def test_long_messages_are_cut_to_a_screenful() -> None:
     processes = ", ".join(f"process {number} of job `a`" for number in range(192))
-    message = f"deadlock at 1 ms: these wait: {processes}\n" + "\n".join(f"packet {n}" for n in range(50))
+    message = f"deadlock at 1 ms: these wait: {processes}\n" + "\n".join(
+        f"packet {n}" for n in range(50)
+    )
     short = brief(message, 20)
     assert len(short.splitlines()) == 21
     assert max(map(len, short.splitlines())) < 300
@@ -106,7 +112,11 @@ def test_long_messages_are_cut_to_a_screenful() -> None:
 
 
 def test_readers_may_leave_early(campaign: Path, tmp_path: Path) -> None:
-    for arguments in (["run", SMALL, "--out", str(campaign)], ["list", "claims"], ["show", "es40-qsnet"]):
+    for arguments in (
+        ["run", SMALL, "--out", str(campaign)],
+        ["list", "claims"],
+        ["show", "es40-qsnet"],
+    ):
         line = f"set -o pipefail; {shlex.join(command(*arguments))} --quiet | head -1"
         ended = execute(["bash", "-c", line], cwd=tmp_path)
         assert ended.code == 0, str(ended)

@@ -18,21 +18,30 @@ ORDER = replace(VALUE, id="order", kind="order", rank="order")
 STEADY = replace(VALUE, id="steady")
 OPEN = replace(VALUE, id="open")
 BOUND = replace(VALUE, id="bound", kind="max", rank="bound", because="a limit")
-CONSEQUENCE = replace(VALUE, id="consequence", rank="consequence", rests_on=("value",), because="the same bus")
+CONSEQUENCE = replace(
+    VALUE, id="consequence", rank="consequence", rests_on=("value",), because="the same bus"
+)
 VERIFICATION = replace(VALUE, id="verification", rank="verification", because="built so")
-REPEAT = replace(VALUE, id="repeat", rank="repeat", rests_on=("value",), because="the same sentence")
+REPEAT = replace(
+    VALUE, id="repeat", rank="repeat", rests_on=("value",), because="the same sentence"
+)
 ALL = (VALUE, ORDER, STEADY, OPEN, BOUND, CONSEQUENCE, VERIFICATION, REPEAT)
 
 
 def rows(claim: str, *outcomes: ablated.Outcome) -> tuple[Ablation, ...]:
     names = (ablated.WHOLE, "circuits", "channels")
-    return tuple(Ablation(claim, name, one, "1 µs") for name, one in zip(names, outcomes, strict=False))
+    return tuple(
+        Ablation(claim, name, one, "1 µs") for name, one in zip(names, outcomes, strict=False)
+    )
 
 
 @pytest.fixture(autouse=True)
 def _ablations(monkeypatch: pytest.MonkeyPatch) -> None:
     table = {
-        **{name: rows(name, "holds", "missed", "holds") for name in ("value", "order", "bound", "repeat")},
+        **{
+            name: rows(name, "holds", "missed", "holds")
+            for name in ("value", "order", "bound", "repeat")
+        },
         "steady": rows("steady", "holds", "holds", "not resolved"),
     }
     monkeypatch.setattr(ablated, "shipped", lambda: table)
@@ -51,24 +60,35 @@ def test_each_rank_has_its_line() -> None:
         "1 of 1 verifications of an implementation hold",
         "1 of 1 repeats hold",
     ]
-    assert tally.unranked_count(holding(*ALL)) == "8 of 8 predicted claims of all ranks hold, 0 missed"
+    assert (
+        tally.unranked_count(holding(*ALL)) == "8 of 8 predicted claims of all ranks hold, 0 missed"
+    )
 
 
 @pytest.mark.parametrize("claim", [BOUND, CONSEQUENCE, VERIFICATION, REPEAT, STEADY, OPEN])
 def test_what_cannot_fail_or_stands_elsewhere_does_not_change_the_headline(claim: Claim) -> None:
-    """A bound that would be counted, and a repeat that would be counted twice, although their verdicts turn."""
+    """A bound that would be counted, and a repeat that would be counted twice, although their
+    verdicts turn.
+    """
     alone = tally.counts(holding(VALUE, ORDER))["headline"]
     for holds in (True, False):
         beside = [*holding(VALUE, ORDER), Verdict(claim, simulated=1.0, holds=holds)]
         assert tally.counts(beside)["headline"] == alone
     planted = replace(claim, id="value", rank="value")
-    assert tally.counts([*holding(ORDER), Verdict(planted, simulated=1.0, holds=True)])["headline"].total == 2
+    assert (
+        tally.counts([*holding(ORDER), Verdict(planted, simulated=1.0, holds=True)])[
+            "headline"
+        ].total
+        == 2
+    )
 
 
 def test_misses_with_one_cause_count_once() -> None:
     other = replace(ORDER, one_miss="value")
     both = [Verdict(one, simulated=1.0, holds=False) for one in (VALUE, other)]
-    assert tally.lines(both) == ["0 of 1 predicted values and orders hold, 1 missed, 1 more missed with one of these"]
+    assert tally.lines(both) == [
+        "0 of 1 predicted values and orders hold, 1 missed, 1 more missed with one of these"
+    ]
     only = [Verdict(VALUE, simulated=1.0, holds=True), Verdict(other, simulated=1.0, holds=False)]
     assert tally.lines(only) == ["1 of 2 predicted values and orders hold, 1 missed"]
 
@@ -88,7 +108,11 @@ def test_a_claim_counts_as_ablated_if_short_runs_give_the_verdict_of_the_scorebo
         "not resolved": (vague, both),
     }
     for verdict, some in agreeing.items():
-        found = [claim for claim in (VALUE, missed, vague, both) if ablated.agrees(claim, rows("value", verdict))]
+        found = [
+            claim
+            for claim in (VALUE, missed, vague, both)
+            if ablated.agrees(claim, rows("value", verdict))
+        ]
         assert found == list(some)
     assert not ablated.agrees(VALUE, ())
 
@@ -96,7 +120,9 @@ def test_a_claim_counts_as_ablated_if_short_runs_give_the_verdict_of_the_scorebo
 def test_the_table_of_ablations_is_read_as_written() -> None:
     table = [*rows("a", "holds", "missed"), *rows("b", "holds")]
     assert read(written(table), "ablations.toml") == {"a": tuple(table[:2]), "b": tuple(table[2:])}
-    with pytest.raises(UsageError, match=r"ablations\.toml: claim `a` has no row with mechanism = 'none'"):
+    with pytest.raises(
+        UsageError, match=r"ablations\.toml: claim `a` has no row with mechanism = 'none'"
+    ):
         read(written(table[1:2]), "ablations.toml")
 
 

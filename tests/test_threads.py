@@ -39,7 +39,9 @@ def test_no_result_depends_on_the_threads(tmp_path: Path) -> None:
     """Nor does a point's identity."""
     found = set()
     for count in (1, 2, 3, 7):
-        result = el.run(el.Experiment.load(EXPERIMENT, SHORT), threads=count, out=tmp_path / str(count))
+        result = el.run(
+            el.Experiment.load(EXPERIMENT, SHORT), threads=count, out=tmp_path / str(count)
+        )
         (one,) = result.points
         manifest = result.store.get(one.id)
         assert manifest is not None
@@ -65,25 +67,41 @@ def test_threads_fit_into_the_memory() -> None:
 
 def test_a_network_with_faults_or_slow_links_has_one_thread() -> None:
     flits = point(4096, "fabric.engine=flit")
-    failing = next(one for one in plan(sources.read("experiment", "faults/links")).points if '"faults":[' in one.json)
+    failing = next(
+        one
+        for one in plan(sources.read("experiment", "faults/links")).points
+        if '"faults":[' in one.json
+    )
     for each in (flits, failing):
         assert Threads(None, free=16).of(each, 1) == 1
         assert Threads(5, free=16).of(each, 1) == 1
     note = Threads(5, free=16).note([flits, point(), failing, flits])
-    assert note == (
-        "--threads 5: 3 points on one thread: the flit engine moves whole networks (2); the network may have faults (1)"
+    assert (
+        note == "--threads 5: 3 points on one thread: the flit engine moves whole networks (2); the"
+        " network may have faults (1)"
     )
     assert Threads(5, free=16).note([point()]) == Threads(None, free=16).note([flits]) == ""
 
 
-def test_a_run_names_points_on_one_thread_once(elanite_here: Callable[..., Ended], tmp_path: Path) -> None:
+def test_a_run_names_points_on_one_thread_once(
+    elanite_here: Callable[..., Ended], tmp_path: Path
+) -> None:
     words = [word for change in (*SHORT, "fabric.engine=flit") for word in ("--set", change)]
-    ended = elanite_here("run", EXPERIMENT, *words, "--threads", "2", "--out", str(tmp_path / "out"))
+    ended = elanite_here(
+        "run", EXPERIMENT, *words, "--threads", "2", "--out", str(tmp_path / "out")
+    )
     assert ended.code == 0, ended
-    assert ended.err.count("--threads 2: 1 point on one thread: the flit engine moves whole networks (1)") == 1
+    assert (
+        ended.err.count(
+            "--threads 2: 1 point on one thread: the flit engine moves whole networks (1)"
+        )
+        == 1
+    )
 
 
-def test_the_last_points_of_a_campaign_take_the_idle_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_points_of_a_campaign_take_the_idle_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     taken = []
     simulate = work._records
 
@@ -106,7 +124,10 @@ def test_a_wrong_number_of_threads_is_an_error(count: int, tmp_path: Path) -> No
 
 
 def test_threads_are_not_for_an_engine(tmp_path: Path) -> None:
-    with ThreadPoolExecutor(1) as executor, pytest.raises(UsageError, match="an engine's workers have one thread"):
+    with (
+        ThreadPoolExecutor(1) as executor,
+        pytest.raises(UsageError, match="an engine's workers have one thread"),
+    ):
         el.run(EXPERIMENT, threads=2, out=tmp_path, executor=executor)
 
 

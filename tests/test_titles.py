@@ -1,4 +1,5 @@
-"""Titles and captions of shipped experiments state no count that a selection or an override can change.
+"""Titles and captions of shipped experiments state no count that a selection or an override can
+change.
 
 A count in a title is a parameter in braces, which has the values of the points.
 """
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
 NUMBER = r"\b(?:\d[\d,.]*|[Tt]wo|[Tt]hree|[Ff]our|[Ff]ive|[Ss]ix|[Ss]even|[Ee]ight|[Nn]ine|[Tt]en)"
 
-NOUN = r"(?:nodes|hosts|adapters|processes|rails|spines|switches|cables|links|groups|[KM]?B\b(?!/s))"
+NOUN = (
+    r"(?:nodes|hosts|adapters|processes|rails|spines|switches|cables|links|groups|[KM]?B\b(?!/s))"
+)
 
 COUNT = re.compile(rf"{NUMBER} (?:dead |other )?{NOUN}")
 
@@ -68,7 +71,10 @@ def test_titles_have_no_counts_of_their_own(name: str) -> None:
         for fact in FACTS:
             words = words.replace(fact, "")
         found = COUNT.search(words)
-        assert not found, f"{name}, {place}: `{found and found[0]}` is no result of the points: write {{nodes}} or none"
+        assert not found, (
+            f"{name}, {place}: `{found and found[0]}` is no result of the points: write {{nodes}}"
+            " or none"
+        )
 
 
 @pytest.mark.parametrize("name", sources.shipped("experiment"))
@@ -77,13 +83,23 @@ def test_titles_name_parameters_of_their_points(name: str) -> None:
     for series, _ in planned.titles:
         assert "{" not in planned.title_of(series)
     for figure in planned.figures:
-        here = [point for point in planned.points if not figure["series"] or point.series in figure["series"]]
-        known = {column for point in here for column in frames.identity(point)} | {*DERIVED, "letter", "series"}
+        here = [
+            point
+            for point in planned.points
+            if not figure["series"] or point.series in figure["series"]
+        ]
+        known = {column for point in here for column in frames.identity(point)} | {
+            *DERIVED,
+            "letter",
+            "series",
+        }
         named = re.findall(r"\{([^{}]+)\}", figure["title"] + figure["caption"] + figure["name"])
         assert set(named) <= known | {"policy", "rails", "striping", "threshold"}, figure["name"]
 
 
-def test_titles_of_series_have_the_values_of_the_selected_points(elanite: Callable[..., Ended]) -> None:
+def test_titles_of_series_have_the_values_of_the_selected_points(
+    elanite: Callable[..., Ended],
+) -> None:
     planned = plan(sources.read("experiment", "faults/links"))
     assert planned.title_of("whole-1024") == "Uniform traffic, 1,024 nodes, nothing fails"
     shown = elanite("show", "collectives/broadcast", "--set", "series.latency.nodes=[16, 32]")
@@ -105,8 +121,18 @@ def test_a_hot_spot_of_few_nodes_has_no_lines_of_64(most: int) -> None:
     (figure,) = figures_of("qsnet/hotspot", rows, "nodes")
     assert figure.title == f"Hot-spot: bandwidth of each of {most - 1} nodes that write"
     assert figure.chart.title == figure.title
-    lines = [one for rows in figure.spec()["datasets"].values() for one in rows if "published" in str(one)]
-    assert bool(lines) == ("Dashed" in figure.caption) == ("Published" in figure.caption) == (most == 64)
+    lines = [
+        one
+        for rows in figure.spec()["datasets"].values()
+        for one in rows
+        if "published" in str(one)
+    ]
+    assert (
+        bool(lines)
+        == ("Dashed" in figure.caption)
+        == ("Published" in figure.caption)
+        == (most == 64)
+    )
     other = rows.with_columns(pl.lit(value=True).alias(frames.FOREIGN))
     (figure,) = figures_of("qsnet/hotspot", other, "nodes")
     assert "Dashed" not in figure.caption

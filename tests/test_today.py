@@ -1,4 +1,6 @@
-"""Networks of today: traces as series, and machines with claims counted apart from the papers' claims."""
+"""Networks of today: traces as series, and machines with claims counted apart from the papers'
+claims.
+"""
 
 from __future__ import annotations
 
@@ -74,15 +76,26 @@ def test_the_shipped_machines_of_today_are_right_and_name_their_sources() -> Non
     for name in MACHINES:
         source = sources.read("machine", name)
         parameters = json.loads(_core.load_machine(source.text, source.file, []))["parameters"]
-        assert all(each["source"] for each in parameters if not each["key"].startswith(("machine.", "fabric.")))
+        assert all(
+            each["source"]
+            for each in parameters
+            if not each["key"].startswith(("machine.", "fabric."))
+        )
 
 
 def test_claims_of_today_are_counted_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As values and orders without ablations: only the Quadrics networks' mechanisms are removed."""
+    """As values and orders without ablations: only the Quadrics networks' mechanisms are
+    removed.
+    """
     monkeypatch.setattr(ablated, "falsifiable", lambda _: True)
     today = [claim for claim in claims() if claim.today and not claim.known_miss]
-    papers = [claim for claim in claims() if not claim.today and claim.standing == "predicted value"]
-    of_papers = [Verdict(papers[0], simulated=1.0, holds=True), Verdict(papers[1], simulated=1.0, holds=False)]
+    papers = [
+        claim for claim in claims() if not claim.today and claim.standing == "predicted value"
+    ]
+    of_papers = [
+        Verdict(papers[0], simulated=1.0, holds=True),
+        Verdict(papers[1], simulated=1.0, holds=False),
+    ]
     of_today = [Verdict(claim, simulated=1.0, holds=True) for claim in today]
     alone, both = headline(of_papers), headline([*of_papers, *of_today])
     assert alone == "1 of 2 predicted values and orders hold, 1 missed"

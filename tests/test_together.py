@@ -1,4 +1,6 @@
-"""Several traces in one replay: the same points as from an experiment file, times, shared links, mistakes."""
+"""Several traces in one replay: the same points as from an experiment file, times, shared links,
+mistakes.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def rings(tmp_path: Path, elanite: Run) -> Path:
 
 
 def replayed(elanite: Run, *words: str) -> dict[str, Any]:
-    ended = elanite("replay", "one.goal", "two.goal", "--machine", "infiniband-ndr", "--format", "json", *words)
+    ended = elanite(
+        "replay", "one.goal", "two.goal", "--machine", "infiniband-ndr", "--format", "json", *words
+    )
     assert ended.code == 0, str(ended)
     found: dict[str, Any] = json.loads(ended.out)
     return found
@@ -54,9 +58,13 @@ def test_traces_lie_behind_each_other(rings: Path, elanite: Run) -> None:
     found = replayed(elanite)
     assert [each["slowdown"] for each in found["traces"].values()] == [1.0, 1.0]
     assert found["shared_links"] == []
-    alone = json.loads(elanite("replay", "one.goal", "--machine", "infiniband-ndr", "--format", "json").out)
+    alone = json.loads(
+        elanite("replay", "one.goal", "--machine", "infiniband-ndr", "--format", "json").out
+    )
     assert found["traces"]["one"]["time_us"] == alone["simulated_us"]
-    ended = elanite("replay", "one.goal", "one.goal", "--machine", "infiniband-ndr", "--html", "page.html")
+    ended = elanite(
+        "replay", "one.goal", "one.goal", "--machine", "infiniband-ndr", "--html", "page.html"
+    )
     assert "the traces share no link" in ended.out
     assert "one-2" in ended.out
     assert "2 traces side by side" in (rings / "page.html").read_text(encoding="utf-8")
@@ -71,7 +79,10 @@ def test_traces_lie_behind_each_other(rings: Path, elanite: Run) -> None:
     [
         (("--at", "node = '0-3'"), "there is no key `node`; did you mean `nodes`?"),
         (("--at", "nodes = 0-3"), "--at: `nodes = 0-3`: "),
-        (("--at", "nodes = 4", "--at", "nodes = 4", "--at", "nodes = 4"), "--at is given 3 times for 2 traces"),
+        (
+            ("--at", "nodes = 4", "--at", "nodes = 4", "--at", "nodes = 4"),
+            "--at is given 3 times for 2 traces",
+        ),
         (("--network", "ideal"), "--network is not for several traces"),
         (("--ranks-per-node", "3"), "one.goal: 4 ranks do not fill nodes of 3"),
         (("--at", "nodes = '0-4'"), "one.goal has 4 ranks, and 5 processes"),

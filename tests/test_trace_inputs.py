@@ -16,7 +16,13 @@ from elanite.inputs import graphs
 from elanite.results import energy
 from elanite.traces import otf2, translate
 from elanite.traces.chakra_reading import ReadingOptions
-from spoiling import attempt, cases, fuzzing, say_how_to_see_it_again, spoil  # noqa: F401 - a fixture of all tests
+from spoiling import (
+    attempt,
+    cases,
+    fuzzing,
+    say_how_to_see_it_again,  # noqa: F401 - a fixture of all tests
+    spoil,
+)
 
 if TYPE_CHECKING:
     from test_otf2 import Recorder
@@ -28,14 +34,21 @@ def test_spoilt_chakra_traces(tmp_path: Path, form: str) -> None:
     from test_chakra import ALL_REDUCE, binary, message, node, plain
 
     together = node(2, "COMM_COLL", 1, comm_type=ALL_REDUCE, comm_size=64, pg_name="[0]")
-    graph = [node(1, "COMP", us=7), together, message(3, "COMM_SEND", 0, 0, 2), node(4, "COMP", 3, us=1)]
+    graph = [
+        node(1, "COMP", us=7),
+        together,
+        message(3, "COMM_SEND", 0, 0, 2),
+        node(4, "COMP", 3, us=1),
+    ]
     path = tmp_path / f"job.0.{form}"
     (binary if form == "et" else plain)(path, graph)
     whole = path.read_bytes()
     refused = count = 0
     for draw in cases(f"chakra_traces {form}", 150):
         path.write_bytes(spoil(whole, draw))
-        found, said = attempt(lambda: translate([path], tmp_path / "out.goal", ReadingOptions(replicate=1)))
+        found, said = attempt(
+            lambda: translate([path], tmp_path / "out.goal", ReadingOptions(replicate=1))
+        )
         assert found is not None or str(path) in said
         refused += found is None
         count += 1
@@ -75,7 +88,9 @@ def test_spoilt_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_collective_operation_without_a_name(tmp_path: Path) -> None:
-    """The package finds no name for its number when the name is asked for, after the event was read."""
+    """The package finds no name for its number when the name is asked for, after the event was
+    read.
+    """
     pytest.importorskip("otf2")
     from test_otf2 import archive
 
@@ -86,7 +101,9 @@ def test_a_collective_operation_without_a_name(tmp_path: Path) -> None:
     assert "the archive cannot be read: KeyError: 43" in said
 
 
-def test_an_anchor_that_the_package_reads_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_anchor_that_the_package_reads_without_an_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("otf2")
     from test_otf2 import archive
 
@@ -138,23 +155,37 @@ LONG = "9" * 5000
 @pytest.mark.parametrize(
     ("name", "data", "place"),
     [
-        pytest.param("p.toml", b"a = " + b"[" * 5000, "this is no TOML: ", id="deep brackets in TOML"),
-        pytest.param("p.toml", f"a = {LONG}".encode(), "this is no TOML: ", id="a long number in TOML"),
+        pytest.param(
+            "p.toml", b"a = " + b"[" * 5000, "this is no TOML: ", id="deep brackets in TOML"
+        ),
+        pytest.param(
+            "p.toml", f"a = {LONG}".encode(), "this is no TOML: ", id="a long number in TOML"
+        ),
         pytest.param("p.toml", b"\xff", "this is no TOML: ", id="other letters in TOML"),
         pytest.param("j.0.json", b"[" * 100_000, "this is not JSON: ", id="deep brackets in JSON"),
-        pytest.param("j.0.json", f'{{"a": {LONG}}}'.encode(), "this is not JSON: ", id="a long number in JSON"),
         pytest.param(
             "j.0.json",
-            f'{{"workload_graph": [{{"Id": 1, "NodeType": 4, "data_deps": [], "runtime": {"9" * 400}}}]}}'.encode(),
+            f'{{"a": {LONG}}}'.encode(),
+            "this is not JSON: ",
+            id="a long number in JSON",
+        ),
+        pytest.param(
+            "j.0.json",
+            '{"workload_graph": [{"Id": 1, "NodeType": 4, "data_deps": [], "runtime":'
+            f" {'9' * 400}}}]}}".encode(),
             "workload_graph[0]: a node has `Id` and `NodeType`, and `data_deps`",
             id="a duration beyond all floats",
         ),
     ],
 )
-def test_what_libraries_raise_without_saying_so(tmp_path: Path, name: str, data: bytes, place: str) -> None:
+def test_what_libraries_raise_without_saying_so(
+    tmp_path: Path, name: str, data: bytes, place: str
+) -> None:
     path = tmp_path / name
     path.write_bytes(data)
     toml = path.suffix == ".toml"
-    found, said = attempt(lambda: energy.load(path) if toml else translate([path], tmp_path / "out.goal"))
+    found, said = attempt(
+        lambda: energy.load(path) if toml else translate([path], tmp_path / "out.goal")
+    )
     assert found is None
     assert f"{path}: {place}" in said

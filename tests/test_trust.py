@@ -1,4 +1,6 @@
-"""Other users on the host: no command opens a port, and a scheduler with TLS accepts only its key holders."""
+"""Other users on the host: no command opens a port, and a scheduler with TLS accepts only its key
+holders.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,17 @@ LASTING = ("run", SMALL, "--set", "run.window=20 ms", "--format", "csv")
 
 
 def ports(process: int) -> list[str]:
-    """The addresses on which a process or one of its descendants listens: sockets as in ``ss -ltn``."""
+    """The addresses on which a process or one of its descendants listens: sockets as in
+    ``ss -ltn``.
+    """
     found = []
     for each in (psutil.Process(process), *psutil.Process(process).children(recursive=True)):
         try:
-            found += [str(one.laddr) for one in each.net_connections("inet") if one.status == psutil.CONN_LISTEN]
+            found += [
+                str(one.laddr)
+                for one in each.net_connections("inet")
+                if one.status == psutil.CONN_LISTEN
+            ]
         except psutil.Error:  # it has ended
             continue
     return found
@@ -46,7 +54,9 @@ def test_a_campaign_listens_on_no_port(tmp_path: Path, options: tuple[str, ...])
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(),
     )  # fmt: skip
     try:
-        assert until(lambda: bool(list((tmp_path / "store").glob("[!.]*"))) or running.poll() is not None)
+        assert until(
+            lambda: bool(list((tmp_path / "store").glob("[!.]*"))) or running.poll() is not None
+        )
         assert running.poll() is None, running.communicate()
         assert ports(running.pid) == []
     finally:
@@ -65,8 +75,19 @@ def test_mpirun_listens_on_no_port(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     pytest.importorskip("mpi4py")
-    words = command("mpirun", "-n", "2", "--out", str(tmp_path / "out"), sys.executable, str(program), str(tmp_path))
-    running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment())
+    words = command(
+        "mpirun",
+        "-n",
+        "2",
+        "--out",
+        str(tmp_path / "out"),
+        sys.executable,
+        str(program),
+        str(tmp_path),
+    )
+    running = subprocess.Popen(
+        words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment()
+    )
     try:
         assert until(lambda: (tmp_path / "1").exists() or running.poll() is not None)
         assert running.poll() is None, running.communicate()
@@ -86,7 +107,16 @@ def keys(tmp_path: Path) -> dict[str, tuple[str, str]]:
     found = {}
     for name in ("ours", "theirs"):
         cert, key = str(tmp_path / f"{name}.cert"), str(tmp_path / f"{name}.key")
-        words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+        words = [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+        ]
         words += ["-days", "1", "-subj", "/CN=elanite", "-keyout", key, "-out", cert]
         subprocess.run(words, check=True, capture_output=True)
         found[name] = (cert, key)
@@ -101,8 +131,28 @@ def test_a_scheduler_with_tls_takes_the_keys_of_its_user_only(
     port, own = 18796, ["--tls-ca-file", cert, "--tls-cert", cert, "--tls-key", key]
     address = f"tls://127.0.0.1:{port}"
     words = [
-        ["scheduler", "--host", "127.0.0.1", "--protocol", "tls", "--port", str(port), "--no-dashboard", *own],
-        ["worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--death-timeout", "60", *own],
+        [
+            "scheduler",
+            "--host",
+            "127.0.0.1",
+            "--protocol",
+            "tls",
+            "--port",
+            str(port),
+            "--no-dashboard",
+            *own,
+        ],
+        [
+            "worker",
+            address,
+            "--nthreads",
+            "1",
+            "--no-nanny",
+            "--no-dashboard",
+            "--death-timeout",
+            "60",
+            *own,
+        ],
     ]
     cluster = [
         subprocess.Popen(
@@ -114,7 +164,18 @@ def test_a_scheduler_with_tls_takes_the_keys_of_its_user_only(
         )
         for name, *options in words
     ]
-    line = ("run", SMALL, "--format", "csv", "--executor", "dask", "--scheduler", address, "--tls", cert)
+    line = (
+        "run",
+        SMALL,
+        "--format",
+        "csv",
+        "--executor",
+        "dask",
+        "--scheduler",
+        address,
+        "--tls",
+        cert,
+    )
     try:
         ended = execute(command(*line, cert, key, "--out", str(tmp_path / "out")))
         assert ended.code == 0, ended

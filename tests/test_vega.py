@@ -13,12 +13,16 @@ from elanite.figures import vega
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Which versions were made; the script is a short one."""
     versions: list[str] = []
-    monkeypatch.setattr(vega, "_made", lambda wanted: versions.append(wanted) or f"/* µ {len(versions)} */")
+    monkeypatch.setattr(
+        vega, "_made", lambda wanted: versions.append(wanted) or f"/* µ {len(versions)} */"
+    )
     monkeypatch.setattr(vega, "libraries", vega.libraries.__wrapped__)
     return versions
 
 
-def test_they_are_made_once(made: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_they_are_made_once(
+    made: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert [vega.libraries() for _ in range(3)] == ["/* µ 1 */"] * 3
     assert len(made) == 1

@@ -63,24 +63,40 @@ load = "100 MB/s"
 
 NETWORKS = {
     "tree of two rails": (
-        'topology.nodes = 60, topology.down = [4, 4, 4], topology.up = [4, 4], rails.count = 2, rails.policy = "basic",'
-        ' rails.striping = 0.5, rails.threshold = "8 KB", rails.handle = 50, rails.poll = "100 ns"',
+        (
+            "topology.nodes = 60, topology.down = [4, 4, 4], topology.up = [4, 4], rails.count = 2,"
+            ' rails.policy = "basic", rails.striping = 0.5, rails.threshold = "8 KB", rails.handle'
+            ' = 50, rails.poll = "100 ns"'
+        ),
         60,
     ),
-    "torus": ('topology.kind = "torus", topology.nodes = 64, topology.dimensions = [4, 4, 4], link.channels = 4', 64),
+    "torus": (
+        (
+            'topology.kind = "torus", topology.nodes = 64, topology.dimensions = [4, 4, 4],'
+            " link.channels = 4"
+        ),
+        64,
+    ),
     "HyperX": (
-        'topology.kind = "hyperx", topology.nodes = 64, topology.dimensions = [4, 4], topology.terminals = 4,'
-        ' topology.routing = "minimal"',
+        (
+            'topology.kind = "hyperx", topology.nodes = 64, topology.dimensions = [4, 4],'
+            ' topology.terminals = 4, topology.routing = "minimal"'
+        ),
         64,
     ),
     "dragonfly": (
-        'topology.kind = "dragonfly", topology.nodes = 72, topology.terminals = 2, topology.group = 4,'
-        ' topology.global = 2, topology.groups = 9, topology.routing = "minimal", link.channels = 4',
+        (
+            'topology.kind = "dragonfly", topology.nodes = 72, topology.terminals = 2,'
+            " topology.group = 4, topology.global = 2, topology.groups = 9, topology.routing ="
+            ' "minimal", link.channels = 4'
+        ),
         72,
     ),
     "graph": (
-        'topology.kind = "jellyfish", topology.nodes = 64, topology.switches = 16, topology.degree = 6,'
-        ' topology.terminals = 4, topology.routing = "up-down"',
+        (
+            'topology.kind = "jellyfish", topology.nodes = 64, topology.switches = 16,'
+            ' topology.degree = 6, topology.terminals = 4, topology.routing = "up-down"'
+        ),
         64,
     ),
 }
@@ -92,11 +108,17 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scene, pl.DataFra
     """Uniform traffic beyond saturation on 64 nodes: 20 us, and the circuit rows."""
     out = tmp_path_factory.mktemp("watch")
     source = sources.read("experiment", "qsnet/uniform")
-    own = 'run = { window = "80 ms", precision = 0, batches = 10, seeds = 5 }'  # would outrank what is watched
+    own = (  # would outrank what is watched
+        'run = { window = "80 ms", precision = 0, batches = 10, seeds = 5 }'
+    )
     assert own in source.text
     source = replace(source, text=source.text.replace(own, ""))
     planned = plan(source, overrides=[*WATCHED, "run.warm_up=100 us"])
-    point = next(point for point in planned.points if point.series == "saturation" and point.parameters["nodes"] == 64)
+    point = next(
+        point
+        for point in planned.points
+        if point.series == "saturation" and point.parameters["nodes"] == 64
+    )
     store = Store(out / "store")
     outcome = campaign.run([planned.only([point.id])], store)
     assert outcome.exit_code == 0
@@ -104,7 +126,9 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scene, pl.DataFra
 
 
 def test_what_is_shown_is_what_was_recorded(watched: tuple[Scene, pl.DataFrame]) -> None:
-    """At any moment: the channels that are taken, and the headers that wait, straight from the table."""
+    """At any moment: the channels that are taken, and the headers that wait, straight from the
+    table.
+    """
     shown, rows = watched
     assert len(shown.packets) > 100
     begin = 100_000_000
@@ -118,7 +142,9 @@ def test_what_is_shown_is_what_was_recorded(watched: tuple[Scene, pl.DataFrame])
         states = [state for _, _, state in shown.at(time)]
         assert states.count("waits") == len(waiting)
         assert states.count("held") == len(held)
-        assert states.count("opens") == len(taken.filter(pl.col("head_ps").is_null() | (pl.col("head_ps") > now)))
+        assert states.count("opens") == len(
+            taken.filter(pl.col("head_ps").is_null() | (pl.col("head_ps") > now))
+        )
         assert states.count("carries") + states.count("opens") == len(taken) - len(held)
         # One holder per channel, and the machine's channels.
         assert taken.select("link", "channel").is_duplicated().sum() == 0
@@ -131,7 +157,10 @@ def test_ways_lead_from_source_to_destination(watched: tuple[Scene, pl.DataFrame
     shown, _ = watched
     for packet in shown.packets:
         way = sorted((hop, link) for hop, link, channel, *_ in packet["way"] if channel is not None)
-        ends = [(shown.network.links[link]["start"], shown.network.links[link]["end"]) for _, link in way]
+        ends = [
+            (shown.network.links[link]["start"], shown.network.links[link]["end"])
+            for _, link in way
+        ]
         assert all(one[1] == other[0] for one, other in pairwise(ends))
         if way and way[0][0] == 0:
             assert ends[0][0] == packet["source"]
@@ -141,7 +170,17 @@ def test_ways_lead_from_source_to_destination(watched: tuple[Scene, pl.DataFrame
 
 def test_a_page(elanite: Run, tmp_path: Path) -> None:
     page = tmp_path / "deep" / "page.html"
-    words = ("watch", "qsnet/uniform", *SHORT, "--for", "20 us", "--html", str(page), "--out", str(tmp_path / "out"))
+    words = (
+        "watch",
+        "qsnet/uniform",
+        *SHORT,
+        "--for",
+        "20 us",
+        "--html",
+        str(page),
+        "--out",
+        str(tmp_path / "out"),
+    )
     ended = elanite(*words)
     assert ended.code == 0, ended
     assert f"picture: {page}" in ended.err
@@ -171,9 +210,15 @@ def test_a_dry_run_prints_the_cost_and_writes_no_page(elanite: Run, tmp_path: Pa
         (("mpirun/missing",), "there is no run in mpirun/missing"),
     ],
 )
-def test_what_cannot_be_shown(elanite: Run, tmp_path: Path, words: tuple[str, ...], says: str) -> None:
+def test_what_cannot_be_shown(
+    elanite: Run, tmp_path: Path, words: tuple[str, ...], says: str
+) -> None:
     text = LOADED.format(
-        machine="topology.nodes = 4096, topology.down = [4, 4, 4, 4, 4, 4], topology.up = [4, 4, 4, 4, 4]", nodes=4096
+        machine=(
+            "topology.nodes = 4096, topology.down = [4, 4, 4, 4, 4, 4], topology.up = [4, 4, 4,"
+            " 4, 4]"
+        ),
+        nodes=4096,
     )
     (tmp_path / "large.toml").write_text(text, encoding="utf-8")
     ended = elanite("watch", *words, "--out", str(tmp_path), cwd=tmp_path)
@@ -191,8 +236,8 @@ def _counted(shown: Scene, time: float) -> str:
     """The count line at a moment."""
     states = Counter(state for *_, state in shown.at(time))
     return (
-        f"Channels: {states['carries']} with flits, {states['opens']} open before the first flit, {states['held']} held"
-        f" after the last one; headers that wait: {states['waits']}"
+        f"Channels: {states['carries']} with flits, {states['opens']} open before the first flit,"
+        f" {states['held']} held after the last one; headers that wait: {states['waits']}"
     )
 
 
@@ -209,7 +254,9 @@ def _scene(machine: str, nodes: int, out: Path) -> Scene:
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_network_has_a_place_for_each_part(name: str, tmp_path: Path) -> None:
-    """Nodes and switches lie apart and within the drawing, and ways lead from source to destination."""
+    """Nodes and switches lie apart and within the drawing, and ways lead from source to
+    destination.
+    """
     machine, nodes = NETWORKS[name]
     shown = _scene(machine, nodes, tmp_path)
     drawn = shown.network
@@ -231,8 +278,12 @@ def test_every_network_has_a_place_for_each_part(name: str, tmp_path: Path) -> N
             assert links[-1]["end"] == packet["last"]
 
 
-def test_links_around_a_torus_are_stubs_and_long_ones_of_a_hyperx_network_are_arcs(tmp_path: Path) -> None:
-    forms = {name: Counter(link["form"] for link in _drawn(name, tmp_path).links) for name in NETWORKS}
+def test_links_around_a_torus_are_stubs_and_long_ones_of_a_hyperx_network_are_arcs(
+    tmp_path: Path,
+) -> None:
+    forms = {
+        name: Counter(link["form"] for link in _drawn(name, tmp_path).links) for name in NETWORKS
+    }
     assert forms["torus"] == {"line": 64 * 2 + 2 * 3 * 64 * 3 // 4, "stub": 2 * 3 * 16}
     # Four switches in a row have six cables, of which three join neighbours.
     assert forms["HyperX"] == {"line": 64 * 2 + 2 * 8 * 3, "arc": 2 * 8 * 3}
@@ -249,7 +300,16 @@ def _replayed(elanite: Run, out: Path, *words: str) -> Path:
     """The folder of a replay of an exchange among 8 ranks on 4 nodes."""
     ended = elanite("goal", "alltoall", "--ranks", "8", "--size", "8 KB", cwd=out)
     (out / "exchange.goal").write_text(ended.out, encoding="utf-8")
-    ended = elanite("replay", "exchange.goal", "--ranks-per-node", "2", *words, "--out", str(out / "out"), cwd=out)
+    ended = elanite(
+        "replay",
+        "exchange.goal",
+        "--ranks-per-node",
+        "2",
+        *words,
+        "--out",
+        str(out / "out"),
+        cwd=out,
+    )
     assert ended.code == 0, ended
     (folder,) = (out / "out" / "replay").iterdir()
     return folder
@@ -263,17 +323,24 @@ def test_a_replay_shows_its_messages(elanite: Run, tmp_path: Path) -> None:
     # Every rank sends to all others; the one on its own node needs no network.
     assert len(shown.messages) == 8 * 6
     assert {size for *_, size, _, _ in shown.messages} == {8192}
-    assert all(source // 2 == start != end == other // 2 for source, other, start, end, *_ in shown.messages)
+    assert all(
+        source // 2 == start != end == other // 2
+        for source, other, start, end, *_ in shown.messages
+    )
     links = kept.table("series").filter(pl.col("thing") == "link", pl.col("busy") > 0)
     assert sum(len(busy) for *_, busy in shown.loads) == len(links)
-    ended = elanite("watch", str(folder), "--html", str(tmp_path / "page.html"), "--out", str(tmp_path / "out"))
+    ended = elanite(
+        "watch", str(folder), "--html", str(tmp_path / "page.html"), "--out", str(tmp_path / "out")
+    )
     assert ended.code == 0, ended
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == shown.page()
     ended = elanite("watch", str(folder), "--seed", "3")
     assert (ended.code, "--seed is not for the folder of a run" in ended.err) == (2, True)
 
 
-def test_a_run_without_messages_names_the_option_that_keeps_them(elanite: Run, tmp_path: Path) -> None:
+def test_a_run_without_messages_names_the_option_that_keeps_them(
+    elanite: Run, tmp_path: Path
+) -> None:
     ended = elanite("watch", str(_replayed(elanite, tmp_path)))
     assert ended.code == 2, ended
     assert "repeat the run with --operations, which keeps it" in ended.err
@@ -304,7 +371,9 @@ def test_other_pages_show_what_their_scenes_say(name: str, elanite: Run, tmp_pat
                 page.evaluate("(time) => go(time)", time)
                 if shown.messages is not None:
                     assert page.evaluate("(time) => sentAt(time)", time) == shown.sent(time)
-                    assert page.inner_text("#counts").startswith(f"Messages on their way: {len(shown.sent(time))},")
+                    assert page.inner_text("#counts").startswith(
+                        f"Messages on their way: {len(shown.sent(time))},"
+                    )
                     continue
                 for rail in range(shown.network.rails):
                     if shown.network.rails > 1:
@@ -325,15 +394,21 @@ def test_other_pages_show_what_their_scenes_say(name: str, elanite: Run, tmp_pat
 
 def _counted(shown: Scene, time: float, rail: int = 0) -> str:
     """The count line at a moment."""
-    states = Counter(state for _, link, state in shown.at(time) if shown.network.links[link]["rail"] == rail)
+    states = Counter(
+        state for _, link, state in shown.at(time) if shown.network.links[link]["rail"] == rail
+    )
     return (
-        f"Channels: {states['carries']} with flits, {states['opens']} open before the first flit, {states['held']} held"
-        f" after the last one; headers that wait: {states['waits']}"
+        f"Channels: {states['carries']} with flits, {states['opens']} open before the first flit,"
+        f" {states['held']} held after the last one; headers that wait: {states['waits']}"
     )
 
 
-def test_the_page_shows_what_the_scene_says(watched: tuple[Scene, pl.DataFrame], tmp_path: Path) -> None:
-    """In a browser: the same states at random moments, no console message, and no element wider than the screen."""
+def test_the_page_shows_what_the_scene_says(
+    watched: tuple[Scene, pl.DataFrame], tmp_path: Path
+) -> None:
+    """In a browser: the same states at random moments, no console message, and no element wider
+    than the screen.
+    """
     playwright = pytest.importorskip("playwright.sync_api")
     chromium = shutil.which("chromium")
     if chromium is None:

@@ -1,7 +1,8 @@
-"""The pages' engine, in WebAssembly: the native engine's records, its errors, and its worker in a browser.
+"""The pages' engine, in WebAssembly: the native engine's records, its errors, and its worker in a
+browser.
 
-``make web-engine`` builds the module, for which Rust needs the target ``wasm32-unknown-unknown``. These tests are
-skipped without the module, with a module from other sources, and without node.
+``make web-engine`` builds the module, for which Rust needs the target ``wasm32-unknown-unknown``.
+These tests are skipped without the module, with a module from other sources, and without node.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ MACHINES = ROOT / "machines"
 NODE = shutil.which("node")
 POINTS = sorted((ROOT / "tests" / "web_points").glob("*.toml"))
 
-WRONG = 'title = "x"\nmachine = "es40-qsnet"\n[[series]]\nname = "a"\n[series.jobs.traffic]\npattern = "unifrm"\n'
+WRONG = (
+    'title = "x"\nmachine = "es40-qsnet"\n[[series]]\nname = "a"\n[series.jobs.traffic]\npattern ='
+    ' "unifrm"\n'
+)
 """A file with several mistakes."""
 
 
@@ -45,7 +49,9 @@ def answered(*calls: tuple[str, list[Any]]) -> tuple[list[dict[str, Any]], int]:
     """The answers to calls, and how often the observer was called."""
     words = [str(NODE), str(ROOT / "tests" / "web_calls.mjs"), str(BUILT)]
     text = json.dumps(calls)
-    ended = subprocess.run(words, input=text, capture_output=True, text=True, check=True, timeout=PATIENCE)
+    ended = subprocess.run(
+        words, input=text, capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
     found = json.loads(ended.stdout)
     return found["answers"], found["seen"]
 
@@ -56,7 +62,7 @@ def reason() -> str | None:
         return "no web/engine/built: rustup target add wasm32-unknown-unknown, then make web-engine"
     if NODE is None:
         return "no node on the PATH: apt-get install nodejs"
-    ((version,), _) = answered(("version", []))
+    (version,), _ = answered(("version", []))
     if version["ok"]["engine"] != _core.fingerprints(ROOT)[0]:
         return "web/engine/built is of other sources: make web-engine"
     return None
@@ -90,7 +96,7 @@ def test_points_have_the_records_of_the_native_engine(file: Path) -> None:
     calls: list[tuple[str, list[Any]]] = [("plan", words)]
     for text in texts:
         calls += [("simulate", [text]), ("wiring", [text])]
-    ((plan, *found), seen) = answered(*calls)
+    (plan, *found), seen = answered(*calls)
     assert plan["ok"] == [list(point) for point in planned]
     assert seen > 0
     for text, run, wiring in zip(texts, found[::2], found[1::2], strict=True):
@@ -108,9 +114,20 @@ def test_points_have_the_records_of_the_native_engine(file: Path) -> None:
 
 def test_the_points_are_of_all_topologies_both_generations_and_with_faults() -> None:
     points = [json.loads(text) for file in POINTS for text, _, _ in _core.plan(*plan_words(file))]
-    kinds = {point["machine"]["topology"].get("kind", {"value": "fat-tree"})["value"] for point in points}
+    kinds = {
+        point["machine"]["topology"].get("kind", {"value": "fat-tree"})["value"] for point in points
+    }
     told = _core.schema("machine")
-    assert kinds >= {"fat-tree", "torus", "dragonfly", "hyperx", "graph", "slim-fly", "jellyfish", "megafly"}
+    assert kinds >= {
+        "fat-tree",
+        "torus",
+        "dragonfly",
+        "hyperx",
+        "graph",
+        "slim-fly",
+        "jellyfish",
+        "megafly",
+    }
     assert all(kind in told for kind in kinds)
     assert {file.stem for file in POINTS} == {file.stem for file in MACHINES.glob("*.toml")}
     assert sum("faults" in point for point in points) >= 2
@@ -118,7 +135,7 @@ def test_the_points_are_of_all_topologies_both_generations_and_with_faults() -> 
 
 
 def test_the_machines_are_those_that_are_shipped() -> None:
-    ((found,), _) = answered(("machines", []))
+    (found,), _ = answered(("machines", []))
     assert {one["name"]: one["text"] for one in found["ok"]} == {
         file.stem: file.read_text() for file in MACHINES.glob("*.toml")
     }

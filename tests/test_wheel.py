@@ -1,6 +1,8 @@
-"""A wheel from a clean clone is self-contained: another user, in another folder, runs experiments, MPI and compilers.
+"""A wheel from a clean clone is self-contained: another user, in another folder, runs experiments,
+MPI and compilers.
 
-Building takes minutes. ``ELANITE_WHEEL=out/wheel/elanite-....whl`` tests a wheel that is there, before it is released.
+Building takes minutes. ``ELANITE_WHEEL=out/wheel/elanite-....whl`` tests a wheel that is there,
+before it is released.
 """
 
 from __future__ import annotations
@@ -50,24 +52,43 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel from a clean clone, built by `pip wheel .` with the objects that cargo has compiled here before."""
+    """A wheel from a clean clone, built by `pip wheel .` with the objects that cargo has compiled
+    here before.
+    """
     if given := os.environ.get("ELANITE_WHEEL"):
         return Path(given).resolve()
     folder = tmp_path_factory.mktemp("clone")
     clone = folder / "elanite"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
     target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
-    words = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), "."]
+    words = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+        "--wheel-dir",
+        str(folder),
+        ".",
+    ]
     ended = execute(words, seconds=1800, cwd=clone, env=os.environ | {"CARGO_TARGET_DIR": target})
     assert ended.code == 0, ended
     (built,) = folder.glob("*.whl")
-    assert subprocess.run(["git", "status", "--porcelain"], cwd=clone, capture_output=True, check=True).stdout == b""
+    assert (
+        subprocess.run(
+            ["git", "status", "--porcelain"], cwd=clone, capture_output=True, check=True
+        ).stdout
+        == b""
+    )
     return built
 
 
 @pytest.fixture(scope="module")
 def elsewhere(wheel: Path) -> Iterator[Path]:
-    """Another user's folder with an environment in which only the wheel is installed, without the checkout."""
+    """Another user's folder with an environment in which only the wheel is installed, without the
+    checkout.
+    """
     folder = Path(tempfile.mkdtemp(prefix="elanite-wheel-"))
     shutil.copy(wheel, folder)
     folder.chmod(0o755)
@@ -76,7 +97,9 @@ def elsewhere(wheel: Path) -> Iterator[Path]:
     try:
         python = shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin") or sys.executable
         assert as_other(folder, f"{python} -m venv venv").code == 0
-        installed = as_other(folder, f"venv/bin/pip install --quiet --no-cache-dir '{wheel.name}[mpi]'")
+        installed = as_other(
+            folder, f"venv/bin/pip install --quiet --no-cache-dir '{wheel.name}[mpi]'"
+        )
         assert installed.code == 0, installed
         yield folder
     finally:
@@ -86,27 +109,42 @@ def elsewhere(wheel: Path) -> Iterator[Path]:
 def as_other(folder: Path, line: str) -> Ended:
     """Run a shell line as another user, without this user's environment and folders."""
     chosen = {"HOME": str(folder), "PATH": f"{folder}/venv/bin:/usr/bin:/bin", "NO_COLOR": "1"}
-    chosen |= {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "http", "HTTP"))}
+    chosen |= {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(("PIP_", "SSL_", "http", "HTTP"))
+    }
     words = ["bash", "-euc", line]
     if os.geteuid() == 0:
         user = pwd.getpwnam(OTHER)
-        words = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups", *words]
+        words = [
+            "setpriv",
+            f"--reuid={user.pw_uid}",
+            f"--regid={user.pw_gid}",
+            "--clear-groups",
+            *words,
+        ]
     return execute(words, seconds=600, cwd=folder, env=chosen)
 
 
 def test_the_wheel_has_all_that_there_is(wheel: Path) -> None:
-    assert re.fullmatch(r"elanite-\d+\.\d+\.\d+-cp311-abi3-(manylinux_\d+_\d+|linux)_\w+\.whl", wheel.name)
+    assert re.fullmatch(
+        r"elanite-\d+\.\d+\.\d+-cp311-abi3-(manylinux_\d+_\d+|linux)_\w+\.whl", wheel.name
+    )
     names = set(zipfile.ZipFile(wheel).namelist())
     parts = {"elanite/_core.abi3.so", "elanite/libelanite-fi.so", "elanite/elanite-mpiexec"}
     assert parts | {"elanite/include/shmem.h"} <= names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     shipped = [
-        f"experiments/{file.relative_to(ROOT / 'experiments')}" for file in (ROOT / "experiments").rglob("*.toml")
+        f"experiments/{file.relative_to(ROOT / 'experiments')}"
+        for file in (ROOT / "experiments").rglob("*.toml")
     ]
     shipped += [f"machines/{file.name}" for file in (ROOT / "machines").glob("*.toml")]
     assert {f"elanite/data/{name}" for name in shipped} <= names
     package = ROOT / "python" / "elanite"
-    own = subprocess.run(["git", "ls-files", "."], cwd=package, capture_output=True, text=True, check=True).stdout
+    own = subprocess.run(
+        ["git", "ls-files", "."], cwd=package, capture_output=True, text=True, check=True
+    ).stdout
     files = {name for name in own.splitlines() if name not in ("data/experiments", "data/machines")}
     assert {f"elanite/{name}" for name in files} <= names
 
@@ -118,13 +156,17 @@ def test_the_wheel_names_the_build_of_its_sources(elsewhere: Path, tmp_path: Pat
     if "ELANITE_WHEEL" in os.environ:
         pytest.skip("the wheel may be of another commit")
     subprocess.run(f"git archive HEAD | tar x -C {tmp_path}", shell=True, cwd=ROOT, check=True)  # noqa: S602
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     engine, _ = _core.fingerprints(tmp_path)
     assert f"engine {engine[:12]}, commit {commit[:12]})" in ended.out
 
 
 def test_another_user_runs_an_experiment(elsewhere: Path) -> None:
-    ended = as_other(elsewhere, "elanite run qsnet/ping --point 0 --format json && elanite check es40-qsnet")
+    ended = as_other(
+        elsewhere, "elanite run qsnet/ping --point 0 --format json && elanite check es40-qsnet"
+    )
     assert ended.code == 0, ended
     where = as_other(elsewhere, "python -c 'import elanite; print(elanite.__file__)'")
     assert where.out.startswith(f"{elsewhere}/venv/lib/"), where

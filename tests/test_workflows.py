@@ -1,7 +1,9 @@
-"""The hosting site's workflows do only steps that also run locally: they call ``.ci/run`` and Makefile targets.
+"""The hosting site's workflows do only steps that also run locally: they call ``.ci/run`` and
+Makefile targets.
 
-A workflow runs elsewhere, where no test of ours sees it fail. So its words are compared with the Makefile, its actions
-are pinned by commits, and its oldest Rust is the one that ``Cargo.toml`` promises.
+A workflow runs elsewhere, where no test of ours sees it fail. So its words are compared with the
+Makefile, its actions are pinned by commits, and its oldest Rust is the one that ``Cargo.toml``
+promises.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ def read(path: Path) -> dict[str, Any]:
 def values(job: dict[str, Any], key: str) -> list[str]:
     """The meaning of ``matrix.KEY`` in a job."""
     matrix = job["strategy"]["matrix"]
-    return [str(each) for each in matrix.get(key, [])] + [str(each[key]) for each in matrix.get("include", [])]
+    return [str(each) for each in matrix.get(key, [])] + [
+        str(each[key]) for each in matrix.get("include", [])
+    ]
 
 
 def commands(job: dict[str, Any]) -> list[str]:
@@ -49,7 +53,9 @@ def commands(job: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_jobs_call_targets_of_the_makefile(path: Path) -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = set(
+        re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    )
     for name, job in read(path)["jobs"].items():
         called = [each for each in commands(job) if not INSTALLS.match(each)]
         assert called, name
@@ -68,7 +74,9 @@ def test_actions_are_pinned_and_jobs_end(path: Path) -> None:
 
 
 def test_the_oldest_rust_is_the_promised_one() -> None:
-    promised = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["rust-version"]
+    promised = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"][
+        "package"
+    ]["rust-version"]
     image = f"docker.io/library/rust:{promised}-bookworm"
     jobs = [job for path in WORKFLOWS for job in read(path)["jobs"].values()]
     containers = {job["container"] for job in jobs if "container" in job}
@@ -89,5 +97,6 @@ def test_forms_have_fields(path: Path) -> None:
     ids = [field["id"] for field in form["body"]]
     assert len(set(ids)) == len(ids) > 1
     assert all(
-        field["type"] in {"input", "textarea", "dropdown"} and field["attributes"]["label"] for field in form["body"]
+        field["type"] in {"input", "textarea", "dropdown"} and field["attributes"]["label"]
+        for field in form["body"]
     )

@@ -1,4 +1,6 @@
-"""Timelines, read back from the HTML and compared with the run's tables; and random runs to draw."""
+"""Timelines, read back from the HTML and compared with the run's tables; and random runs to
+draw.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ Interval = tuple[int, str, int, int]
 
 def embedded(page: str) -> dict[str, Any]:
     """A page's timeline data."""
-    match = re.search(r'<div class="timeline".*?<script type="application/json">(.*?)</script>', page, re.DOTALL)
+    match = re.search(
+        r'<div class="timeline".*?<script type="application/json">(.*?)</script>', page, re.DOTALL
+    )
     assert match is not None, "the page has a timeline"
     found: dict[str, Any] = json.loads(match[1])
     return found
@@ -46,7 +50,9 @@ def intervals(data: Mapping[str, Any]) -> tuple[Counter[Interval], dict[Interval
     for lane in data["lanes"]:
         counts = {place: (count, time) for place, count, time in lane["several"]}
         begin = 0
-        for place, (kind, gap, length) in enumerate(zip(lane["kind"], lane["begin"], lane["length"], strict=True)):
+        for place, (kind, gap, length) in enumerate(
+            zip(lane["kind"], lane["begin"], lane["length"], strict=True)
+        ):
             begin += gap
             interval = (lane["rank"], data["kinds"][kind][0], begin, begin + length)
             if place in counts:
@@ -79,12 +85,16 @@ def messages(data: Mapping[str, Any]) -> Counter[Message]:
     sent = data["messages"]
     columns = (sent[name] for name in ("source", "destination", "bytes", "begin", "took"))
     rows = zip(*columns, strict=True)
-    return Counter((*ends, begin, None if took is None else begin + took) for *ends, begin, took in rows)  # type: ignore[misc]
+    return Counter(
+        (*ends, begin, None if took is None else begin + took) for *ends, begin, took in rows
+    )  # type: ignore[misc]
 
 
 def of_messages(table: pl.DataFrame) -> Counter[Message]:
     rows = table.select("source", "destination", "bytes", "posted_us", "arrived_us").iter_rows()
-    return Counter((*ends, ps(posted), None if end is None else ps(end)) for *ends, posted, end in rows)  # type: ignore[misc]
+    return Counter(
+        (*ends, ps(posted), None if end is None else ps(end)) for *ends, posted, end in rows
+    )  # type: ignore[misc]
 
 
 def of_pairs(operations: pl.DataFrame) -> Counter[Message]:
@@ -96,7 +106,9 @@ def of_pairs(operations: pl.DataFrame) -> Counter[Message]:
         if row["kind"] == "recv":
             send = sends[row["sender"], row["sent_by"]]
             assert send["peer"] == row["rank"]
-            found[send["rank"], row["rank"], send["size"], ps(send["free_us"]), ps(row["end_us"])] += 1
+            found[
+                send["rank"], row["rank"], send["size"], ps(send["free_us"]), ps(row["end_us"])
+            ] += 1
     return found
 
 
@@ -138,11 +150,17 @@ def loads(data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> None:
         if load
     }
     links = {row["link"] for row in drawn}
-    assert shown == {place: load for place, load in expected.items() if place[0] in links and load}, "the load of links"
+    assert shown == {
+        place: load for place, load in expected.items() if place[0] in links and load
+    }, "the load of links"
     for of_nodes in (True, False):
-        level = [row for row in names.values() if (row["level"] == 0) is of_nodes and row["busy_ps"]]
+        level = [
+            row for row in names.values() if (row["level"] == 0) is of_nodes and row["busy_ps"]
+        ]
         here = [row["busy_ps"] for row in drawn if (row["level"] == 0) is of_nodes]
-        assert here == sorted((row["busy_ps"] for row in level), reverse=True)[: len(here)], "the busiest links"
+        assert here == sorted((row["busy_ps"] for row in level), reverse=True)[: len(here)], (
+            "the busiest links"
+        )
     for name, _, busy in data["links"]:
         assert abs(busy - names[name]["busy_ps"] / data["end"]) < 1e-4
 
@@ -208,10 +226,31 @@ def a_run(seed: int, ranks: int, calls: int, *, end: str = "finished") -> Run:
         posted = draw.randrange(int(last * 1e6) + 1)
         arrived = None if draw.random() < 0.1 else (posted + draw.randrange(10**7)) / 1e6
         ends_of = (draw.randrange(ranks), draw.randrange(ranks))
-        sent.append((*ends_of, draw.choice((0, 8, 70_000)), draw.randrange(9), "tagged", posted / 1e6, None, arrived))
+        sent.append(
+            (
+                *ends_of,
+                draw.choice((0, 8, 70_000)),
+                draw.randrange(9),
+                "tagged",
+                posted / 1e6,
+                None,
+                arrived,
+            )
+        )
     names = [f"node {link}" for link in range(40)] + [f"switch 2.{link}" for link in range(40)]
     wires = [
-        (link, name, f"switch 1.{link}", link // 40, link < 40, 9, 90, draw.randrange(int(last * 1e6) + 1), 0, 0)
+        (
+            link,
+            name,
+            f"switch 1.{link}",
+            link // 40,
+            link < 40,
+            9,
+            90,
+            draw.randrange(int(last * 1e6) + 1),
+            0,
+            0,
+        )
         for link, name in enumerate(names)
     ]
     periods = [(begin * last / 8, (begin + 1) * last / 8) for begin in range(8)]
@@ -223,16 +262,37 @@ def a_run(seed: int, ranks: int, calls: int, *, end: str = "finished") -> Run:
     one_each = {row[:4]: row for row in series}.values()
     spent = [sum(e - b for r, _, b, e in made if r == rank) for rank in range(ranks)]
     last_of = [ends[rank] if end == "finished" else 0 for rank in range(ranks)]
-    rows = [(r, r, 3, 30, 4, 40, spent[r], 0.0, last_of[r], *(0, 0, 0, 0.0, 0, 0, 0)) for r in range(ranks)]
+    rows = [
+        (r, r, 3, 30, 4, 40, spent[r], 0.0, last_of[r], *(0, 0, 0, 0.0, 0, 0, 0))
+        for r in range(ranks)
+    ]
     totals = (last, len(sent), sum(row[2] for row in sent), 7, 0, 70, "abc", True, 0, 0, 0)
     tables = {
         "calls": columns(made, "rank", "call", "begin_us", "end_us"),
         "messages": columns(
-            sent, "source", "destination", "bytes", "tag", "kind", "posted_us", "sent_us", "arrived_us"
+            sent,
+            "source",
+            "destination",
+            "bytes",
+            "tag",
+            "kind",
+            "posted_us",
+            "sent_us",
+            "arrived_us",
         ),
         "series": columns(list(one_each), "time_us", "end_us", "thing", "id", "busy"),
         "links": columns(
-            wires, "link", "from", "to", "level", "up", "packets", "flits", "busy_ps", "waiting_ps", "delay_ps"
+            wires,
+            "link",
+            "from",
+            "to",
+            "level",
+            "up",
+            "packets",
+            "flits",
+            "busy_ps",
+            "waiting_ps",
+            "delay_ps",
         ),
         "ranks": columns(
             rows,
@@ -243,16 +303,33 @@ def a_run(seed: int, ranks: int, calls: int, *, end: str = "finished") -> Run:
         ),
         "summary": columns(
             [totals],
-            *("time_us", "messages", "bytes", "packets", "packets_resent", "events", "digest", "repeatable"),
+            *(
+                "time_us",
+                "messages",
+                "bytes",
+                "packets",
+                "packets_resent",
+                "events",
+                "digest",
+                "repeatable",
+            ),
             *("collectives_hardware", "collectives_elan", "collectives_mpi"),
         ),
     }
-    waiting = () if end == "finished" else (Waiting(1, "MPI_Recv", "receives a message of rank 0, tag 7"),)
-    ended = End(end, "" if end == "finished" else "deadlock at 9 µs: every rank waits", 0, last, waiting)
+    waiting = (
+        ()
+        if end == "finished"
+        else (Waiting(1, "MPI_Recv", "receives a message of rank 0, tag 7"),)
+    )
+    ended = End(
+        end, "" if end == "finished" else "deadlock at 9 µs: every rank waits", 0, last, waiting
+    )
     known = {name: frame(one) for name, one in tables.items()} | {"faults": empty("faults")}
     cluster = Cluster.of(sources.read("machine", "es40-qsnet"))
     mpi = Mpi("mpiexec", "MPICH", "5")
-    return Run(("x",), Options(ranks, timeline=True), cluster, tuple(range(ranks)), mpi, ended, 0.1, known)
+    return Run(
+        ("x",), Options(ranks, timeline=True), cluster, tuple(range(ranks)), mpi, ended, 0.1, known
+    )
 
 
 def page_of(run: Run) -> str:

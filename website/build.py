@@ -1,4 +1,5 @@
-"""The documentation site: ``python website/build.py OUT`` lays pages out in ``OUT-source`` and makes HTML in ``OUT``.
+"""The documentation site: ``python website/build.py OUT`` lays pages out in ``OUT-source`` and
+makes HTML in ``OUT``.
 
 The pages in ``docs`` stay unchanged, since people also read them on the repository's hosting site.
 Notebooks become pages with the results of their cells (``tutorials``); the reference comes from the
@@ -8,8 +9,8 @@ the papers, a page for each and for each figure (``elanite.report.site``). The g
 thumbnails of these figures, and of the pictures in ``docs`` (``gallery``). Where `make web` has
 built the explorer, the site has it, too. The front page links to both.
 
-Every Sphinx warning is an error: a link to nowhere, a page that no table of contents has. Then the build fails, and
-names the place.
+Every Sphinx warning is an error: a link to nowhere, a page that no table of contents has. Then the
+build fails, and names the place.
 """
 
 from __future__ import annotations
@@ -54,8 +55,12 @@ def main() -> int:
     """Build the site, and return Sphinx's exit code."""
     parser = argparse.ArgumentParser(description="Build the documentation site.")
     parser.add_argument("out", type=Path, help="the folder of the site")
-    parser.add_argument("--store", type=Path, help="a store, whose complete experiments are in the gallery")
-    parser.add_argument("--run", nargs="*", metavar="NAME", help="the notebooks to execute; all without this option")
+    parser.add_argument(
+        "--store", type=Path, help="a store, whose complete experiments are in the gallery"
+    )
+    parser.add_argument(
+        "--run", nargs="*", metavar="NAME", help="the notebooks to execute; all without this option"
+    )
     asked = parser.parse_args()
     out = asked.out.resolve()
     pages = out.with_name(f"{out.name}-source")
@@ -63,7 +68,9 @@ def main() -> int:
     report = Writer(asked.store.parent, Store(asked.store)).read() if asked.store else None
     lay_out(pages, report)
     of_notebooks(pages, out.with_name(f"{out.name}-notebooks"), asked.run)
-    code = sphinx(["-q", "-W", "--keep-going", "-b", "html", "-d", f"{pages}/.doctrees", str(pages), str(out)])
+    code = sphinx(
+        ["-q", "-W", "--keep-going", "-b", "html", "-d", f"{pages}/.doctrees", str(pages), str(out)]
+    )
     if with_explorer():
         explorer.copy(out / EXPLORER)
     if report is not None:
@@ -95,13 +102,19 @@ def lay_out(pages: Path, report: Report | None) -> None:
     if report is not None:
         front = pages / "index.md"
         title, rest = front.read_text(encoding="utf-8").split("\n", 1)
-        link = f'<p><a href="{PAPERS}/index.html"><b>The papers</b></a>: every published figure, simulated.</p>'
+        link = (
+            f'<p><a href="{PAPERS}/index.html"><b>The papers</b></a>: every published figure,'
+            " simulated.</p>"
+        )
         front.write_text(f"{title}\n\n{link}\n{rest}", encoding="utf-8")
     if with_explorer():
         for page, root in ((pages / "index.md", ""), (pages / "docs" / "explore.md", "../")):
             title, rest = page.read_text(encoding="utf-8").split("\n", 1)
             there = f"{root}{EXPLORER}/index.html"
-            link = f'<p><a href="{there}"><b>Open the explorer</b></a>: it simulates in this browser.</p>'
+            link = (
+                f'<p><a href="{there}"><b>Open the explorer</b></a>: it simulates in this'
+                " browser.</p>"
+            )
             page.write_text(f"{title}\n\n{link}\n{rest}", encoding="utf-8")
     for picture in [*(ROOT / "docs").glob("*.svg"), *(ROOT / "docs").glob("*.webp")]:
         shutil.copy(picture, pages / "docs")
@@ -116,15 +129,23 @@ def lay_out(pages: Path, report: Report | None) -> None:
         "rust": of_crates(),
     }.items():
         (pages / "reference" / f"{name}.md").write_text(text, encoding="utf-8")
-    (pages / "gallery.md").write_text(gallery.page(pages, ROOT / "docs", report, PAPERS), encoding="utf-8")
+    (pages / "gallery.md").write_text(
+        gallery.page(pages, ROOT / "docs", report, PAPERS), encoding="utf-8"
+    )
 
 
 def of_notebooks(pages: Path, folder: Path, names: list[str] | None) -> None:
-    """Write the notebooks' pages, those of ``names`` or all with results; the cells run in a folder that stays."""
+    """Write the notebooks' pages, those of ``names`` or all with results; the cells run in a folder
+    that stays.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
         executes = names is None or notebook.stem in names
-        found = tutorials.executed(notebook, folder) if executes else nbformat.read(notebook, as_version=4)
+        found = (
+            tutorials.executed(notebook, folder)
+            if executes
+            else nbformat.read(notebook, as_version=4)
+        )
         text = tutorials.page(found, REPOSITORY, notebook.stem)
         (pages / "notebooks" / f"{notebook.stem}.md").write_text(text, encoding="utf-8")
     tutorials.write_files(pages / "_static")
@@ -169,7 +190,9 @@ def of_commands(group: typer.Typer = app, words: tuple[str, ...] = ()) -> Iterat
 
 
 def _help(words: tuple[str, ...]) -> str:
-    shown = CliRunner(env={"COLUMNS": str(WIDTH)}).invoke(app, [*words, "--help"], prog_name="elanite")
+    shown = CliRunner(env={"COLUMNS": str(WIDTH)}).invoke(
+        app, [*words, "--help"], prog_name="elanite"
+    )
     return f"\n## {' '.join(['elanite', *words])}\n\n```text\n{shown.stdout.strip()}\n```\n"
 
 
@@ -198,12 +221,19 @@ def of_library() -> str:
         "elanite.results.congestion.Matrix",
         "elanite.mpirun.Options",
     ]:
-        lines += [f".. autoclass:: {name}", "   :members:", "   :exclude-members: __init__, __new__", ""]
+        lines += [
+            f".. autoclass:: {name}",
+            "   :members:",
+            "   :exclude-members: __init__, __new__",
+            "",
+        ]
     return "\n".join([*lines, "```", ""])
 
 
 def of_schema(kind: str) -> str:
-    """The reference for machine or experiment files: a table for each section and each part that sections share."""
+    """The reference for machine or experiment files: a table for each section and each part that
+    sections share.
+    """
     schema = json.loads(_core.schema(kind))
     parts: dict[str, Any] = schema["$defs"]
     tables = [f"# {kind.capitalize()} files: every key\n\n{schema['description']}\n"]
@@ -211,7 +241,10 @@ def of_schema(kind: str) -> str:
     tables += _table(schema)
     for name, part in parts.items():
         if "properties" in part:
-            tables += [f"\n({kind}-{name.lower()})=\n## {name}\n\n{part.get('description', '')}\n", *_table(part)]
+            tables += [
+                f"\n({kind}-{name.lower()})=\n## {name}\n\n{part.get('description', '')}\n",
+                *_table(part),
+            ]
         else:
             tables.append(f"\n({kind}-{name.lower()})=\n## {name}\n\n{_sentence(part)}\n")
     return "\n".join(tables).replace("KIND-", f"{kind}-")
@@ -241,7 +274,9 @@ def _kind(what: dict[str, Any]) -> str:
         return ", ".join(f"`{json.dumps(each)}`" for each in what["enum"])
     for key in ("anyOf", "oneOf"):
         if key in what:
-            return " or ".join(dict.fromkeys(_kind(each) for each in what[key] if each.get("type") != "null"))
+            return " or ".join(
+                dict.fromkeys(_kind(each) for each in what[key] if each.get("type") != "null")
+            )
     if what.get("type") == "array":
         return f"list of {_kind(what['items'])}" if isinstance(what.get("items"), dict) else "list"
     value = what.get("properties", {}).get("value")
@@ -250,7 +285,11 @@ def _kind(what: dict[str, Any]) -> str:
     if isinstance(what.get("additionalProperties"), dict):
         return f"table of {_kind(what['additionalProperties'])}"
     types = what.get("type", "anything")
-    return " or ".join(name for name in types if name != "null") if isinstance(types, list) else str(types)
+    return (
+        " or ".join(name for name in types if name != "null")
+        if isinstance(types, list)
+        else str(types)
+    )
 
 
 def _sentence(part: dict[str, Any]) -> str:
@@ -271,16 +310,24 @@ def of_crates() -> str:
     lines = [
         "# Rust crates",
         "",
-        "The simulator is a workspace of crates, one for each layer. `make site` adds the pages that",
+        (
+            "The simulator is a workspace of crates, one for each layer. `make site` adds the pages"
+            " that"
+        ),
     ]
     lines += ["`cargo doc` makes of them.", "", "| crate | what it is |", "|---|---|"]
-    members = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["members"]
+    members = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"][
+        "members"
+    ]
     for member in members:
         package = tomllib.loads((ROOT / member / "Cargo.toml").read_text(encoding="utf-8"))
         library = ROOT / member / "src" / "lib.rs"
         root = library if library.is_file() else ROOT / member / package["bin"][0]["path"]
         about = root.read_text(encoding="utf-8").splitlines()
-        first = " ".join(line.removeprefix("//! ") for line in about[: about.index("//!") if "//!" in about else 1])
+        first = " ".join(
+            line.removeprefix("//! ")
+            for line in about[: about.index("//!") if "//!" in about else 1]
+        )
         first = first.removeprefix("# ")
         words = re.sub(r"\[(`[^`]+`)\]", r"\1", first).replace("|", "\\|")
         name = package.get("lib", {}).get("name", package["package"]["name"].replace("-", "_"))

@@ -22,7 +22,8 @@ autodoc_preserve_defaults = True
 copybutton_prompt_text = "$ "
 
 html_theme = "furo"
-# No buttons that lead to a page's source: pages are laid out from files elsewhere, or generated from the program.
+# No buttons that lead to a page's source: pages are laid out from files elsewhere, or generated
+# from the program.
 html_theme_options = {"top_of_page_buttons": []}
 html_static_path = ["_static"]
 html_css_files = ["results.css"]

@@ -46,13 +46,17 @@ def page(pages: Path, docs: Path, report: Report | None, folder: str) -> str:
         chapters.setdefault(one.chapter.name, []).append(found)
     for name, cards in chapters.items():
         parts += [f"## {plain(name)}", grid(cards)]
-    return "\n\n".join([*parts, "## Pictures of other pages", grid(list(of_docs(pages, docs)))]) + "\n"
+    return (
+        "\n\n".join([*parts, "## Pictures of other pages", grid(list(of_docs(pages, docs)))]) + "\n"
+    )
 
 
 def of_docs(pages: Path, docs: Path) -> Iterator[str]:
     """The cards for the pictures of the pages in ``docs``."""
     for text in sorted(docs.glob("*.md")):
-        for title, file in re.findall(r"!\[([^\]]*)\]\(([^)/]+\.svg)\)", text.read_text(encoding="utf-8")):
+        for title, file in re.findall(
+            r"!\[([^\]]*)\]\(([^)/]+\.svg)\)", text.read_text(encoding="utf-8")
+        ):
             small = f"figures/docs-{file.removesuffix('.svg')}.png"
             (pages / small).write_bytes(thumbnail((docs / file).read_text(encoding="utf-8")))
             yield card(title, small, title, (f"docs/{text.stem}", "doc"), f"page `{text.stem}`")
@@ -66,7 +70,9 @@ def thumbnail(svg: str) -> bytes:
     made = vl_convert.svg_to_png(svg, scale=WIDTH / float(size[1]), ppi=72)
     picture = Image.open(io.BytesIO(made)).convert("RGBA")
     paper = Image.new("RGBA", (WIDTH, HEIGHT), "white")
-    paper.alpha_composite(picture.crop((0, 0, min(WIDTH, picture.width), min(HEIGHT, picture.height))))
+    paper.alpha_composite(
+        picture.crop((0, 0, min(WIDTH, picture.width), min(HEIGHT, picture.height)))
+    )
     small = io.BytesIO()
     paper.convert("RGB").quantize(COLOURS).save(small, "PNG", optimize=True)
     return small.getvalue()

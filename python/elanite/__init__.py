@@ -10,8 +10,8 @@ In short::
 
     el.mpirun(["./ring", "10"], ranks=8)  # a real MPI program on a simulated machine
 
-Importing the package is free: everything is loaded on first use. The simulator itself is the extension module
-``elanite._core``; this package plans, stores, draws and reports.
+Importing the package is free: everything is loaded on first use. The simulator itself is the
+extension module ``elanite._core``; this package plans, stores, draws and reports.
 """
 
 from importlib import import_module

@@ -1,7 +1,8 @@
 """The command ``elanite``, and ``python -m elanite``.
 
-An interrupt in the first moments, while modules are still read, ends the command as later ones do. Where files may
-only have some size, no bytecode is kept: CPython 3.11 keeps the part of a file that found room, and fails on it later.
+An interrupt in the first moments, while modules are still read, ends the command as later ones do.
+Where files may only have some size, no bytecode is kept: CPython 3.11 keeps the part of a file that
+found room, and fails on it later.
 """
 
 import resource

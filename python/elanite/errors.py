@@ -1,8 +1,8 @@
 """Errors that a user can cause, and the command line's exit codes.
 
-All are ``ElaniteError``, and their texts are for people. The simulator raises two: ``ConfigError`` (a machine or
-experiment file, or an override, is wrong) and ``RunError`` (a point did not finish). Errors can be pickled, because
-points may run in other processes.
+All are ``ElaniteError``, and their texts are for people. The simulator raises two: ``ConfigError``
+(a machine or experiment file, or an override, is wrong) and ``RunError`` (a point did not finish).
+Errors can be pickled, because points may run in other processes.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ class ConfigError(ElaniteError):
 
 
 class RunError(ElaniteError):
-    """A point or a run did not finish; the exit code says why: a bound 1, a deadlock 3, our bug 4, a cancel 130."""
+    """A point or a run did not finish; the exit code says why: a bound 1, a deadlock 3, our bug 4,
+    a cancel 130.
+    """
 
     def __init__(self, message: str, exit_code: int = Exit.FAILED) -> None:
         super().__init__(message, exit_code)

@@ -90,10 +90,12 @@ class _Old(ModuleType):
         place = MOVED[self.__name__].get(name)
         if place is None:
             raise AttributeError(
-                f"module '{self.__name__}' has no attribute '{name}'; its names moved: see elanite.moved"
+                f"module '{self.__name__}' has no attribute '{name}'; its names moved: see"
+                " elanite.moved"
             )
         warnings.warn(
-            f"{self.__name__}.{name} is {place}.{name} now; the old name works until the next release",
+            f"{self.__name__}.{name} is {place}.{name} now; the old name works until the next"
+            " release",
             DeprecationWarning,
             stacklevel=2,
         )
@@ -107,7 +109,9 @@ class _Old(ModuleType):
 class _Finder(MetaPathFinder, Loader):
     """Finds the old modules; asked after all other finders."""
 
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         del path, target
         return ModuleSpec(name, self) if name in MOVED else None
 

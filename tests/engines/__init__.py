@@ -1,1 +1,3 @@
-"""Helpers for the engine tests: executors by factories, and batch system commands that run jobs immediately."""
+"""Helpers for the engine tests: executors by factories, and batch system commands that run jobs
+immediately.
+"""

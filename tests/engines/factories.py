@@ -15,10 +15,14 @@ def processes() -> Executor:
 def single_node() -> Executor:
     from executorlib import SingleNodeExecutor
 
-    return SingleNodeExecutor(max_workers=2, block_allocation=True, restart_limit=3, hostname_localhost=True)
+    return SingleNodeExecutor(
+        max_workers=2, block_allocation=True, restart_limit=3, hostname_localhost=True
+    )
 
 
 def test_cluster() -> Executor:
     from executorlib.api import TestClusterExecutor
 
-    return TestClusterExecutor(cache_directory=mkdtemp(dir=os.environ["ENGINE_FILES"]), disable_dependencies=True)
+    return TestClusterExecutor(
+        cache_directory=mkdtemp(dir=os.environ["ENGINE_FILES"]), disable_dependencies=True
+    )

@@ -1,7 +1,7 @@
 """A stand-in for the Slurm commands: jobs are local processes, and start immediately.
 
-``sbatch`` starts a script in its own session, so that it survives the submitter; ``squeue`` lists the running jobs;
-``scancel`` ends one. The jobs are files in the folder named by ``SLURM_STANDIN``.
+``sbatch`` starts a script in its own session, so that it survives the submitter; ``squeue`` lists
+the running jobs; ``scancel`` ends one. The jobs are files in the folder named by ``SLURM_STANDIN``.
 """
 
 from __future__ import annotations
@@ -29,15 +29,20 @@ def main() -> None:
     if command == "sbatch":
         script = Path(words[-1])
         job = subprocess.Popen(
-            ["bash", script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            ["bash", script],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
-        )  # fmt: skip
+        )
         (JOBS / str(job.pid)).write_text(str(script), encoding="utf-8")
         sys.stdout.write(f"{job.pid}\n")
     elif command == "squeue":
         for file in sorted(JOBS.iterdir()):
             if runs(int(file.name)):
-                sys.stdout.write(f"{file.name}|user|R|elanite|{Path(file.read_text(encoding='utf-8')).parent}\n")
+                sys.stdout.write(
+                    f"{file.name}|user|R|elanite|{Path(file.read_text(encoding='utf-8')).parent}\n"
+                )
     else:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(int(words[-1]), signal.SIGKILL)

@@ -1,4 +1,6 @@
-"""Tables as the simulator gives them: each column has its type, by the name in polars, and its values."""
+"""Tables as the simulator gives them: each column has its type, by the name in polars, and its
+values.
+"""
 
 from __future__ import annotations
 
@@ -17,4 +19,8 @@ def kind(name: str) -> str:
         return "Boolean"
     if name == "busy" or name.endswith("_us"):
         return "Float64"
-    return "UInt32" if name in ("link", "level", "source", "destination", "rank", "node", "pid", "id") else "UInt64"
+    return (
+        "UInt32"
+        if name in ("link", "level", "source", "destination", "rank", "node", "pid", "id")
+        else "UInt64"
+    )

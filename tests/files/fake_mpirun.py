@@ -1,7 +1,9 @@
-"""``elanite`` with a false simulator of MPI programs, which waits for mpiexec and reports the outcome that it is given.
+"""``elanite`` with a false simulator of MPI programs, which waits for mpiexec and reports the
+outcome that it is given.
 
-Arguments are those of ``elanite``. ``FAKE`` in the environment holds the outcome as JSON; without it, the run is
-finished when mpiexec has ended. ``FAKE_LIBRARY`` names the library that ranks load. Ranks are processes of any kind.
+Arguments are those of ``elanite``. ``FAKE`` in the environment holds the outcome as JSON; without
+it, the run is finished when mpiexec has ended. ``FAKE_LIBRARY`` names the library that ranks load.
+Ranks are processes of any kind.
 """
 
 from __future__ import annotations
@@ -28,7 +30,12 @@ class FakeRun:
     """Has the methods of ``_core.MpiRun``."""
 
     def __init__(
-        self, machine_text: str, machine_file: str, overrides: list[str], faults: list[str], options_json: str
+        self,
+        machine_text: str,
+        machine_file: str,
+        overrides: list[str],
+        faults: list[str],
+        options_json: str,
     ) -> None:
         self._faults = faults
         self.options: dict[str, Any] = json.loads(options_json)
@@ -47,10 +54,21 @@ class FakeRun:
 
     def serve(self, cancel: _core.Cancel, launcher_pid: int) -> str:
         outcome = json.loads(os.environ.get("FAKE", "{}"))
-        usual = {"end": "finished", "message": "", "waiting": [], "rank": None, "dead": [], "time_us": 12.345}
+        usual = {
+            "end": "finished",
+            "message": "",
+            "waiting": [],
+            "rank": None,
+            "dead": [],
+            "time_us": 12.345,
+        }
         usual["attached"] = self.options["ranks"]
         for_ranks = time.monotonic() + 20
-        while outcome.get("end") and len(self._ranks()) < self.options["ranks"] and time.monotonic() < for_ranks:
+        while (
+            outcome.get("end")
+            and len(self._ranks()) < self.options["ranks"]
+            and time.monotonic() < for_ranks
+        ):
             if not Path(f"/proc/{launcher_pid}").exists():
                 break
             time.sleep(0.01)
@@ -67,7 +85,9 @@ class FakeRun:
         return 0, 0, []
 
     def pids(self) -> list[int | None]:
-        if json.loads(os.environ.get("FAKE", "{}")).get("attached") == 0:  # only of those that have attached
+        if (
+            json.loads(os.environ.get("FAKE", "{}")).get("attached") == 0
+        ):  # only of those that have attached
             return [None] * self.options["ranks"]
         return [self._pids.get(rank) for rank in range(self.options["ranks"])]
 
@@ -81,26 +101,65 @@ class FakeRun:
 
     def records(self) -> dict[str, dict[str, tuple[str, list[Any]]]]:
         ranks = range(self.options["ranks"])
-        link = {"link": 3, "from": "node 0", "to": "switch 1.0", "level": 0, "up": True, "packets": 7, "flits": 700}
+        link = {
+            "link": 3,
+            "from": "node 0",
+            "to": "switch 1.0",
+            "level": 0,
+            "up": True,
+            "packets": 7,
+            "flits": 700,
+        }
         times = {"busy_ps": 6_172_500, "waiting_ps": 1_400_000, "delay_ps": 1_500_000}
         links = [link | times | {"errors": 0, "down_ps": 0}]
         calls = (
-            [(rank, call, begin, end) for rank in ranks for call, begin, end in CALLS] if self.options["calls"] else []
+            [(rank, call, begin, end) for rank in ranks for call, begin, end in CALLS]
+            if self.options["calls"]
+            else []
         )
         messages = [(rank, (rank + 1) % len(ranks), *rest) for rank in ranks for rest in MESSAGES]
         things = [("bus", 0), ("thread", 1), ("link", 3)]
         series = [(begin, end, *thing, busy) for thing in things for begin, end, busy in SERIES]
         return {
             "messages": columns(
-                messages, "source", "destination", "bytes", "tag", "kind", "posted_us", "sent_us", "arrived_us"
+                messages,
+                "source",
+                "destination",
+                "bytes",
+                "tag",
+                "kind",
+                "posted_us",
+                "sent_us",
+                "arrived_us",
             ),
             "calls": columns(calls, "rank", "call", "begin_us", "end_us"),
             "ranks": columns(
                 [
-                    (rank, self._nodes[rank], 1000 + rank, 2, 1024, 2, 1024, 4, 5.5 + rank, 0.0, 12.0, *NO_FILES)
+                    (
+                        rank,
+                        self._nodes[rank],
+                        1000 + rank,
+                        2,
+                        1024,
+                        2,
+                        1024,
+                        4,
+                        5.5 + rank,
+                        0.0,
+                        12.0,
+                        *NO_FILES,
+                    )
                     for rank in ranks
                 ],
-                *("rank", "node", "pid", "messages_sent", "bytes_sent", "messages_received", "bytes_received"),
+                *(
+                    "rank",
+                    "node",
+                    "pid",
+                    "messages_sent",
+                    "bytes_sent",
+                    "messages_received",
+                    "bytes_received",
+                ),
                 *("calls", "mpi_us", "clocks_us", "end_us", *FILES),
             ),
             "links": columns([tuple(row.values()) for row in links], *links[0]),
@@ -110,8 +169,31 @@ class FakeRun:
             },
             "series": columns(series, "time_us", "end_us", "thing", "id", "busy"),
             "summary": columns(
-                [(12.345, len(messages), 1024 * len(ranks), 9, 0, "0123456789abcdef", 99, True, 0, 0, 0)],
-                *("time_us", "messages", "bytes", "packets", "packets_resent", "digest", "events", "repeatable"),
+                [
+                    (
+                        12.345,
+                        len(messages),
+                        1024 * len(ranks),
+                        9,
+                        0,
+                        "0123456789abcdef",
+                        99,
+                        True,
+                        0,
+                        0,
+                        0,
+                    )
+                ],
+                *(
+                    "time_us",
+                    "messages",
+                    "bytes",
+                    "packets",
+                    "packets_resent",
+                    "digest",
+                    "events",
+                    "repeatable",
+                ),
                 *("collectives_hardware", "collectives_elan", "collectives_mpi"),
             ),
         }
@@ -119,17 +201,26 @@ class FakeRun:
     def _fault(self, number: int) -> dict[str, Any]:
         """A part that is down from the start, for each fault that was asked for."""
         row: dict[str, Any] = dict.fromkeys(TABLES["faults"])
-        return row | {"fault": number, "part": "switch", "name": f"what {self._faults[number]} says", "down_ps": 0}
+        return row | {
+            "fault": number,
+            "part": "switch",
+            "name": f"what {self._faults[number]} says",
+            "down_ps": 0,
+        }
 
     def _ranks(self) -> dict[int, int]:
-        """Processes that have the link and a rank in their environment: those that mpiexec started."""
+        """Processes that have the link and a rank in their environment: those that mpiexec
+        started.
+        """
         for entry in Path("/proc").iterdir():
             with suppress(OSError, ValueError):
                 words = (entry / "environ").read_bytes().split(b"\0")
                 if f"ELANITE_LINK={LINK}".encode() in words:
                     for word in words:
                         if word.startswith(b"PMI_RANK="):
-                            self._pids.setdefault(int(word.removeprefix(b"PMI_RANK=")), int(entry.name))
+                            self._pids.setdefault(
+                                int(word.removeprefix(b"PMI_RANK=")), int(entry.name)
+                            )
         return self._pids
 
 
@@ -139,7 +230,12 @@ FILES = (
 )
 NO_FILES = (0, 0, 0, 0.0, 0, 0, 0)
 
-CALLS = [("MPI_Init", 0.0, 1.0), ("MPI_Send", 2.0, 4.5), ("MPI_Recv", 4.5, 10.123456), ("MPI_Finalize", 11.0, 12.0)]
+CALLS = [
+    ("MPI_Init", 0.0, 1.0),
+    ("MPI_Send", 2.0, 4.5),
+    ("MPI_Recv", 4.5, 10.123456),
+    ("MPI_Finalize", 11.0, 12.0),
+]
 
 MESSAGES = [(0, 7, "tagged", 2.25, 4.0, 9.75), (1024, 8, "tagged", 10.5, 10.75, 11.5)]
 

@@ -67,7 +67,9 @@ class Room:
         self.chance, self.ranks = chance, ranks
         self.taken: dict[tuple[int, str], list[tuple[int, int]]] = {}
 
-    def take(self, ranks: Sequence[int], regions: Sequence[str], size: int, align: int = 1) -> Place | None:
+    def take(
+        self, ranks: Sequence[int], regions: Sequence[str], size: int, align: int = 1
+    ) -> Place | None:
         """A range that is free in all these ranks, at the same place."""
         for _ in range(30):
             region = self.chance.choice(regions)
@@ -100,7 +102,9 @@ class Drawing:
         self.numbers = 0
         self.room = Room(self.chance, self.ranks)
 
-    def place(self, ranks: Sequence[int], regions: Sequence[str], size: int, align: int = 1) -> Place:
+    def place(
+        self, ranks: Sequence[int], regions: Sequence[str], size: int, align: int = 1
+    ) -> Place:
         found = self.room.take(ranks, regions, size, align)
         if found is None:
             raise Full
@@ -149,13 +153,25 @@ def atomic(draw: Drawing) -> Bundle:
     chance, (rank, other) = draw.chance, draw.pair()
     size = chance.choice((4, 8))
     name = chance.choice(("fetch", "set", "swap", "compare_swap", "inc", "add", "and", "or", "xor"))
-    fetching = name in ("fetch", "swap", "compare_swap") or (name != "set" and chance.random() < 0.6)
+    fetching = name in ("fetch", "swap", "compare_swap") or (
+        name != "set" and chance.random() < 0.6
+    )
     word = draw.place((other,), SYMMETRIC, size, 8)
     fetched = draw.place((rank,), REGIONS, size, 8) if fetching else None
     # A second operation finds the first one's result; the second one's comparison may hold.
     operand, again = (chance.getrandbits(8 * size) for _ in range(2))
     made: Bundle = [
-        Atomic(rank, other, word, size, name, operand, chance.getrandbits(8 * size), fetched, chance.random() < 0.4)
+        Atomic(
+            rank,
+            other,
+            word,
+            size,
+            name,
+            operand,
+            chance.getrandbits(8 * size),
+            fetched,
+            chance.random() < 0.4,
+        )
     ]
     if name == "swap" and not made[0].late:  # type: ignore[union-attr]
         compare = chance.choice((operand, again))
@@ -167,12 +183,18 @@ def atomic(draw: Drawing) -> Bundle:
 def shared_atomic(draw: Drawing) -> Bundle:
     """A word that several ranks change by operations that commute."""
     chance = draw.chance
-    name, size, other = chance.choice(("add", "and", "or", "xor", "inc")), chance.choice((4, 8)), draw.pair()[0]
+    name, size, other = (
+        chance.choice(("add", "and", "or", "xor", "inc")),
+        chance.choice((4, 8)),
+        draw.pair()[0],
+    )
     word = draw.place((other,), SYMMETRIC, size, 8)
     made: Bundle = []
     for rank in range(draw.ranks):
         for _ in range(chance.randrange(3)):
-            made.append(Atomic(rank, other, word, size, name, chance.getrandbits(8 * size), 0, None, False))
+            made.append(
+                Atomic(rank, other, word, size, name, chance.getrandbits(8 * size), 0, None, False)
+            )
     return made
 
 
@@ -198,7 +220,9 @@ def signal(draw: Drawing) -> Bundle:
     size = chance.choice(SIZES)
     mine = draw.place((ranks[0],), REGIONS, size)
     for rank, other in itertools.pairwise(ranks):
-        how = chance.choice(("call", "call_nbi", "call_add", "put") if draw.library == "shmem" else ("put",))
+        how = chance.choice(
+            ("call", "call_nbi", "call_add", "put") if draw.library == "shmem" else ("put",)
+        )
         theirs = draw.place((other,), SYMMETRIC, size)
         sent = Signal(rank, other, mine, theirs, size, draw.number(), how)
         mine = draw.place((other,), REGIONS, size)
@@ -242,7 +266,16 @@ def delay(draw: Drawing) -> Bundle:
 
 
 BUNDLES: dict[str, dict[Callable[[Drawing], Bundle], int]] = {
-    "shmem": {transfer: 12, twice: 2, atomic: 5, shared_atomic: 2, tickets: 1, locked: 1, signal: 4, delay: 2},
+    "shmem": {
+        transfer: 12,
+        twice: 2,
+        atomic: 5,
+        shared_atomic: 2,
+        tickets: 1,
+        locked: 1,
+        signal: 4,
+        delay: 2,
+    },
     "elanlib": {transfer: 12, twice: 2, locked: 1, signal: 3, messages: 8, queued: 2, delay: 2},
 }
 
@@ -270,7 +303,9 @@ def collective(draw: Drawing) -> Collective:
     members = list(group.members)
     shmem = draw.library == "shmem"
     kinds = ("broadcast", "reduce", "fcollect", "collect", "alltoall", "barrier")
-    kind = chance.choice(kinds if shmem else ("broadcast", "reduce", "gather", "alltoall", "barrier"))
+    kind = chance.choice(
+        kinds if shmem else ("broadcast", "reduce", "gather", "alltoall", "barrier")
+    )
     root = chance.randrange(group.size)
     active = shmem and group.stride in (1, 2) and chance.random() < 0.4
     how = ("active" if active else "team") if shmem else chance.choice(("hardware", "software"))
@@ -292,9 +327,15 @@ def collective(draw: Drawing) -> Collective:
     if kind in ("fcollect", "collect", "gather", "alltoall"):
         many = min(many, 33)
     size = 16 if operation == "matrix" else width(type_)
-    out = {"alltoall": group.size * strides[1]}.get(kind, 1) * size * (many + 2 * (kind == "collect"))
+    out = (
+        {"alltoall": group.size * strides[1]}.get(kind, 1) * size * (many + 2 * (kind == "collect"))
+    )
     into = (
-        {"alltoall": group.size * strides[0], "fcollect": group.size, "gather": group.size}.get(kind, 1) * size * many
+        {"alltoall": group.size * strides[0], "fcollect": group.size, "gather": group.size}.get(
+            kind, 1
+        )
+        * size
+        * many
     )
     if kind == "collect":
         into = size * (many + 2) * group.size

@@ -39,8 +39,9 @@ def operation(one: steps.Operation) -> str:
         case steps.Twice():
             first, second, to = at(one.first), at(one.second), at(one.theirs)
             return (
-                f"elan_wait(elan_put(state, {first}, {to}, {one.bytes}, {one.other}), base->waitType); "
-                f"later(elan_put(state, {second}, {to}, {one.bytes}, {one.other}));"
+                f"elan_wait(elan_put(state, {first}, {to}, {one.bytes}, {one.other}),"
+                f" base->waitType); later(elan_put(state, {second}, {to}, {one.bytes},"
+                f" {one.other}));"
             )
         case steps.Locked():
             return f"locked({at(one.word)}, {one.operand}ull, {one.lock}, {one.other});"
@@ -54,8 +55,8 @@ def operation(one: steps.Operation) -> str:
         case steps.Send():
             flag, message = "ELAN_TPORT_TXSYNC" if one.message.sync else "0", one.message
             return (
-                f"receives[{5000 + message.number}] = elan_tportTxStart(tport, {flag}, {message.other}, me, "
-                f"{message.tag}, {at(message.mine)}, {message.bytes});"
+                f"receives[{5000 + message.number}] = elan_tportTxStart(tport, {flag},"
+                f" {message.other}, me, {message.tag}, {at(message.mine)}, {message.bytes});"
             )
         case steps.Finish():
             return finish(one.message)
@@ -73,13 +74,20 @@ def transfer(one: steps.Transfer) -> str:
         return f"elan_{one.way}(state, {at(source)}, {at(to)}, {one.bytes}, {one.other})"
     if one.how == "control":
         event = "0, " if put else ""
-        return f"elan_do{one.way}(control, {at(source)}, {at(to)}, {event}{one.bytes}, {one.other}, 0)"
+        return (
+            f"elan_do{one.way}(control, {at(source)}, {at(to)}, {event}{one.bytes}, {one.other}, 0)"
+        )
     if one.how == "strided":
         words = ", ".join(f"(int[]){{{stride}}}" for stride in strides)
         counts = f"(unsigned[]){{{one.bytes}, {one.count}}}"
-        return f"elan_{one.way}ss(control, {at(source)}, {at(to)}, {words}, {counts}, 1, {one.other})"
+        return (
+            f"elan_{one.way}ss(control, {at(source)}, {at(to)}, {words}, {counts}, 1, {one.other})"
+        )
     pieces = [
-        ", ".join(at(steps.Place(place.region, place.offset + piece * stride)) for piece in range(one.count))
+        ", ".join(
+            at(steps.Place(place.region, place.offset + piece * stride))
+            for piece in range(one.count)
+        )
         for place, stride in ((source, strides[0]), (to, strides[1]))
     ]
     vectors = ", ".join(f"(void *[]){{{piece}}}" for piece in pieces)
@@ -89,8 +97,8 @@ def transfer(one: steps.Transfer) -> str:
 def post(message: steps.Message) -> str:
     mask = {"both": -1, "tag": 0, "mask": 1}[message.match]
     return (
-        f"receives[{message.number}] = elan_tportRxStart(tport, 0, {mask}, {message.rank}, -1, {message.tag}, "
-        f"{at(message.into)}, {message.bytes});"
+        f"receives[{message.number}] = elan_tportRxStart(tport, 0, {mask}, {message.rank}, -1,"
+        f" {message.tag}, {at(message.into)}, {message.bytes});"
     )
 
 
@@ -114,10 +122,12 @@ def collective(_program: steps.Program, call: steps.Collective) -> str:
             return f"elan_bcast({group}, {to}, {block}, {call.root}, 0);"
         case "reduce":
             element, function = (16, "matrix") if call.operation == "matrix" else (8, "sum")
-            flags = ["ELAN_RESULT_ALL"] * (call.how == "all") + ["ELAN_REDUCE_COMMUTE"] * (call.operation == "sum")
+            flags = ["ELAN_RESULT_ALL"] * (call.how == "all") + ["ELAN_REDUCE_COMMUTE"] * (
+                call.operation == "sum"
+            )
             return (
-                f"elan_reduce({group}, {source}, {to}, {element}, {call.count}, {function}, NULL, 0, 0, "
-                f"{' | '.join(flags) or '0'}, {call.root});"
+                f"elan_reduce({group}, {source}, {to}, {element}, {call.count}, {function}, NULL,"
+                f" 0, 0, {' | '.join(flags) or '0'}, {call.root});"
             )
         case "gather":
             return f"elan_gather({group}, {source}, {to}, {block}, {call.root}, 0);"

@@ -1,4 +1,6 @@
-"""A program as C: the frame is the same for both libraries, and each of them has an emitter for its calls."""
+"""A program as C: the frame is the same for both libraries, and each of them has an emitter for its
+calls.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +49,14 @@ def emit(program: Program) -> str:
         if isinstance(one, Signal)
     ]
     text = [
-        f"/* Program {program.seed} of the random programs for {program.library}, {program.ranks} ranks. */",
-        f"enum {{ SIZE = {SIZE}, SIGNALS = {max(numbers, default=0) + 1}, GROUPS = {len(program.groups)} }};",
+        (
+            f"/* Program {program.seed} of the random programs for {program.library},"
+            f" {program.ranks} ranks. */"
+        ),
+        (
+            f"enum {{ SIZE = {SIZE}, SIGNALS = {max(numbers, default=0) + 1}, GROUPS ="
+            f" {len(program.groups)} }};"
+        ),
         f'#include "prelude_{program.library}.h"',
     ]
     for number, step in enumerate(program.steps):
@@ -60,7 +68,9 @@ def emit(program: Program) -> str:
                 body += branch(f"me == {rank}", lines)
         else:
             for call in step.all:
-                members = " || ".join(f"me == {rank}" for rank in program.groups[call.group].members)
+                members = " || ".join(
+                    f"me == {rank}" for rank in program.groups[call.group].members
+                )
                 body += branch(members, [how.collective(program, call)])
         text += [f"static void step_{number}(void)", "{", *body, "}"]
     text += ["int main(void)", "{", "    begin();"]
@@ -82,6 +92,7 @@ def line(how: Emitter, one: Operation) -> str:
         wait = f"await_by_{one.how}({one.signal.number});"
         source, target = one.signal.theirs, one.copy
         return (
-            f"{wait} memcpy({target.region} + {target.offset}, {source.region} + {source.offset}, {one.signal.bytes});"
+            f"{wait} memcpy({target.region} + {target.offset}, {source.region} + {source.offset},"
+            f" {one.signal.bytes});"
         )
     return how.operation(one)

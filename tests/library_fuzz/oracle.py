@@ -40,7 +40,10 @@ class Memory:
 
     def shown(self) -> list[bytes]:
         """Each rank's memory, as the program writes it."""
-        return [b"".join(bytes(self.bytes[rank, name]) for name in steps.REGIONS) for rank in range(self.ranks)]
+        return [
+            b"".join(bytes(self.bytes[rank, name]) for name in steps.REGIONS)
+            for rank in range(self.ranks)
+        ]
 
 
 def expected(program: steps.Program) -> Iterator[list[bytes]]:
@@ -79,7 +82,9 @@ def changed(name: str, old: int, operand: int, compare: int) -> int:
 
 
 def operate(memory: Memory, one: steps.Operation) -> None:
-    """One operation. steps.Operations without a race may execute in any order, so list order is used."""
+    """One operation. steps.Operations without a race may execute in any order, so list order is
+    used.
+    """
     match one:
         case steps.Transfer():
             for piece in range(one.count):
@@ -93,7 +98,9 @@ def operate(memory: Memory, one: steps.Operation) -> None:
             memory.write(one.other, one.theirs, memory.read(one.rank, one.second, one.bytes))
         case steps.Atomic():
             old = memory.word(one.other, one.theirs, one.bytes)
-            memory.store(one.other, one.theirs, one.bytes, changed(one.name, old, one.operand, one.compare))
+            memory.store(
+                one.other, one.theirs, one.bytes, changed(one.name, old, one.operand, one.compare)
+            )
             if one.fetched:
                 memory.store(one.rank, one.fetched, one.bytes, old)
         case steps.Ticket():
@@ -105,10 +112,14 @@ def operate(memory: Memory, one: steps.Operation) -> None:
         case steps.Signal():
             memory.write(one.other, one.theirs, memory.read(one.rank, one.mine, one.bytes))
         case steps.Await():
-            memory.write(one.rank, one.copy, memory.read(one.rank, one.signal.theirs, one.signal.bytes))
+            memory.write(
+                one.rank, one.copy, memory.read(one.rank, one.signal.theirs, one.signal.bytes)
+            )
         case steps.Finish():
             message = one.message
-            memory.write(message.other, message.into, memory.read(message.rank, message.mine, message.bytes))
+            memory.write(
+                message.other, message.into, memory.read(message.rank, message.mine, message.bytes)
+            )
         case steps.Queued():
             memory.write(one.other, one.into, memory.read(one.rank, one.mine, one.bytes))
         case steps.Post() | steps.Send() | steps.Delay():
@@ -122,7 +133,9 @@ def number(data: bytes, type_: str) -> int:
 def combined(operation: str, type_: str, one: bytes, other: bytes) -> bytes:
     """Two elements, the one in the lower place first."""
     if operation == "matrix":  # of 2 x 2 numbers of 32 bits: associative, and not commutative
-        a, b = ([int.from_bytes(x[i : i + 4], "little") for i in range(0, 16, 4)] for x in (one, other))
+        a, b = (
+            [int.from_bytes(x[i : i + 4], "little") for i in range(0, 16, 4)] for x in (one, other)
+        )
         product = (a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3], a[2] * b[0] + a[3] * b[2])
         whole = (*product, a[2] * b[1] + a[3] * b[3])
         return b"".join((x & 0xFFFFFFFF).to_bytes(4, "little") for x in whole)
@@ -165,7 +178,9 @@ def together(memory: Memory, call: steps.Collective, members: list[int]) -> None
                     memory.write(rank, call.target, result)
         case "fcollect" | "collect":
             parts = [
-                memory.read(rank, call.source, size * (call.count + (place % 3) * (call.kind == "collect")))
+                memory.read(
+                    rank, call.source, size * (call.count + (place % 3) * (call.kind == "collect"))
+                )
                 for place, rank in enumerate(members)
             ]
             for rank in members:
@@ -180,16 +195,24 @@ def together(memory: Memory, call: steps.Collective, members: list[int]) -> None
 
 
 def exchange(memory: Memory, call: steps.Collective, members: list[int], size: int) -> None:
-    """Element ``i`` in each member's block, with strides between a block's elements and between blocks."""
+    """Element ``i`` in each member's block, with strides between a block's elements and between
+    blocks.
+    """
     into, out = call.strides
     found = {
         (sender, receiver, i): memory.read(
-            rank, steps.Place(call.source.region, call.source.offset + size * (receiver * call.count + i) * out), size
+            rank,
+            steps.Place(
+                call.source.region, call.source.offset + size * (receiver * call.count + i) * out
+            ),
+            size,
         )
         for sender, rank in enumerate(members)
         for receiver in range(len(members))
         for i in range(call.count)
     }
     for (sender, receiver, i), data in found.items():
-        place = steps.Place(call.target.region, call.target.offset + size * (sender * call.count + i) * into)
+        place = steps.Place(
+            call.target.region, call.target.offset + size * (sender * call.count + i) * into
+        )
         memory.write(members[receiver], place, data)

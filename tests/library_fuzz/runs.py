@@ -17,7 +17,15 @@ from .emit import PRELUDE, emit, emitter
 from .oracle import expected
 from .steps import REGIONS, SIZE, Collectives, Operations, Program, Step
 
-FLAGS = ("-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-variable")
+FLAGS = (
+    "-std=gnu11",
+    "-O1",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-Wno-unused-function",
+    "-Wno-unused-variable",
+)
 
 SECONDS = 120.0
 """The longest that a run may take."""
@@ -25,7 +33,10 @@ SECONDS = 120.0
 
 def again(program: Program) -> str:
     """The command that repeats a program."""
-    return f"python -m tests.library_fuzz --library {program.library} --seed {program.seed} --programs 1"
+    return (
+        f"python -m tests.library_fuzz --library {program.library} --seed {program.seed}"
+        " --programs 1"
+    )
 
 
 def build(program: Program, folder: Path) -> Path:
@@ -33,7 +44,9 @@ def build(program: Program, folder: Path) -> Path:
     source.write_text(emit(program), encoding="utf-8")
     name = emitter(program.library).COMPILER
     call = f"from elanite.mpirun.compilers import {name}; {name}()"
-    subprocess.run([sys.executable, "-c", call, *FLAGS, f"-I{PRELUDE}", "-o", made, source], check=True)
+    subprocess.run(
+        [sys.executable, "-c", call, *FLAGS, f"-I{PRELUDE}", "-o", made, source], check=True
+    )
     return made
 
 
@@ -45,11 +58,22 @@ def run(program: Program, made: Path, folder: Path) -> tuple[str, dict[str, obje
     """A run's fault, or an empty text, and its summary."""
     records = folder / "records"
     records.mkdir(exist_ok=True)
-    words = [sys.executable, "-m", "elanite", "prun", "--format", "json", "--out", str(folder / "out")]
+    words = [
+        sys.executable,
+        "-m",
+        "elanite",
+        "prun",
+        "--format",
+        "json",
+        "--out",
+        str(folder / "out"),
+    ]
     words += ["-n", str(program.ranks), *program.options, str(made)]
     environment = os.environ | {"FUZZ_RECORDS": str(records), "NO_COLOR": "1"}
     try:
-        done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=SECONDS, check=False)
+        done = subprocess.run(
+            words, capture_output=True, text=True, env=environment, timeout=SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         return f"no end after {SECONDS:.0f} s: {shlex.join(words)}", {}
     if done.returncode != 0:
@@ -72,7 +96,10 @@ def differ(program: Program, found: list[bytes]) -> str:
             last = max(i for i in range(whole) if there[i] != right[i])
             place = f"{REGIONS[at // SIZE]} + {at % SIZE}"
             bytes_ = f"found {there[at : at + 16].hex()}, expected {right[at : at + 16].hex()}"
-            return f"step {number}, rank {rank}, {place} (last: {REGIONS[last // SIZE]} + {last % SIZE}): {bytes_}"
+            return (
+                f"step {number}, rank {rank}, {place} (last: {REGIONS[last // SIZE]} +"
+                f" {last % SIZE}): {bytes_}"
+            )
     return ""
 
 
@@ -103,9 +130,14 @@ def smaller(program: Program) -> Iterator[Program]:
         parts: list[Step] = []
         if isinstance(step, Operations):
             bundles = dict.fromkeys(bundle for bundle, _ in step.all)
-            parts += [Operations(tuple(pair for pair in step.all if pair[0] != bundle)) for bundle in bundles]
+            parts += [
+                Operations(tuple(pair for pair in step.all if pair[0] != bundle))
+                for bundle in bundles
+            ]
         else:
-            parts += [Collectives(step.all[:one] + step.all[one + 1 :]) for one in range(len(step.all))]
+            parts += [
+                Collectives(step.all[:one] + step.all[one + 1 :]) for one in range(len(step.all))
+            ]
         for part in parts:
             yield replace(program, steps=(*rest[0], part, *rest[1]))
     if program.options:

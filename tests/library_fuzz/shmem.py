@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from .steps import Atomic, Collective, Locked, Operation, Operations, Place, Program, Signal, Ticket, Transfer, Twice
+from .steps import (
+    Atomic,
+    Collective,
+    Locked,
+    Operation,
+    Operations,
+    Place,
+    Program,
+    Signal,
+    Ticket,
+    Transfer,
+    Twice,
+)
 
 COMPILER = "oshcc"
 
@@ -58,7 +70,10 @@ def transfer(one: Transfer) -> str:
     if one.how == "strided":
         mine, theirs = (stride // one.bytes for stride in one.strides)
         strides = f"{theirs}, {mine}" if put else f"{mine}, {theirs}"
-        call = f"shmem_{context}{name}_i{one.way}({argument}{to}, {source}, {strides}, {one.count}, {one.other});"
+        call = (
+            f"shmem_{context}{name}_i{one.way}({argument}{to}, {source}, {strides}, {one.count},"
+            f" {one.other});"
+        )
     elif one.how == "one" and put:
         call = f"shmem_{context}{name}_p({argument}{to}, *({type_} *){source}, {one.other});"
     elif one.how == "one":
@@ -66,7 +81,10 @@ def transfer(one: Transfer) -> str:
     else:
         kind = f"{name}_{one.way}" if one.how == "typed" else f"{one.way}mem"
         count = 1 if one.how == "typed" else one.bytes
-        call = f"shmem_{context}{kind}{'_nbi' * one.late}({argument}{to}, {source}, {count}, {one.other});"
+        call = (
+            f"shmem_{context}{kind}{'_nbi' * one.late}({argument}{to}, {source}, {count},"
+            f" {one.other});"
+        )
     return call
 
 
@@ -86,7 +104,10 @@ def signal(one: Signal) -> str:
     word, value = f"(uint64_t *)&signals[{one.number}]", 1000 + one.number
     data = f"{at(one.theirs)}, {at(one.mine)}, {one.bytes}"
     if one.how == "put":
-        return f"shmem_putmem({data}, {one.other}); shmem_fence(); shmem_uint64_p({word}, {value}, {one.other});"
+        return (
+            f"shmem_putmem({data}, {one.other}); shmem_fence(); shmem_uint64_p({word}, {value},"
+            f" {one.other});"
+        )
     form = "_nbi" if one.how == "call_nbi" else ""
     kind = "SHMEM_SIGNAL_ADD" if one.how == "call_add" else "SHMEM_SIGNAL_SET"
     return f"shmem_putmem_signal{form}({data}, {word}, {value}, {kind}, {one.other});"
@@ -96,7 +117,9 @@ def collective(program: Program, call: Collective) -> str:
     group = program.groups[call.group]
     to, source, count = at(call.target), at(call.source), str(call.count)
     if call.kind == "collect":
-        places = "".join(f"me == {rank} ? {place % 3} : " for place, rank in enumerate(group.members))
+        places = "".join(
+            f"me == {rank} ? {place % 3} : " for place, rank in enumerate(group.members)
+        )
         count += f" + ({places}0)"
     active = f"{group.start}, {group.stride.bit_length() - 1}, {group.size}, sync_words"
     team = f"teams[{call.group}]"
@@ -110,8 +133,8 @@ def collective(program: Program, call: Collective) -> str:
             type_ = CLASSIC[call.type]
             work = f"({type_} *)sync_words"
             return (
-                f"shmem_{type_}_{call.operation}_to_all({to}, {source}, {count}, "
-                f"{group.start}, {group.stride.bit_length() - 1}, {group.size}, {work}, sync_words);"
+                f"shmem_{type_}_{call.operation}_to_all({to}, {source}, {count}, {group.start},"
+                f" {group.stride.bit_length() - 1}, {group.size}, {work}, sync_words);"
             )
         case "reduce":
             return f"shmem_{call.type}_{call.operation}_reduce({team}, {to}, {source}, {count});"

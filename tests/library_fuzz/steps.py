@@ -1,4 +1,7 @@
-"""The parts of a program. All numbers are decided here: the C program and the oracle only execute them."""
+"""The parts of a program.
+
+All numbers are decided here: the C program and the oracle only execute them.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Transfer:
-    """A put or get of ``count`` pieces of ``bytes``, at distances of ``strides`` (this rank's and the other's)."""
+    """A put or get of ``count`` pieces of ``bytes``, at distances of ``strides`` (this rank's and
+    the other's).
+    """
 
     rank: int
     way: str
@@ -69,7 +74,9 @@ class Atomic:
 
 @dataclass(frozen=True)
 class Ticket:
-    """Takes ``operand`` tickets from one word, and adds the first ticket's number to another word."""
+    """Takes ``operand`` tickets from one word, and adds the first ticket's number to another
+    word.
+    """
 
     rank: int
     other: int
@@ -154,7 +161,9 @@ class Finish:
 
 @dataclass(frozen=True)
 class Queued:
-    """A message for another rank's queue; that rank stores the bytes at the place in the message."""
+    """A message for another rank's queue; that rank stores the bytes at the place in the
+    message.
+    """
 
     rank: int
     other: int
@@ -171,12 +180,27 @@ class Delay:
     time: int
 
 
-Operation = Transfer | Twice | Atomic | Ticket | Locked | Signal | Await | Post | Send | Finish | Queued | Delay
+Operation = (
+    Transfer
+    | Twice
+    | Atomic
+    | Ticket
+    | Locked
+    | Signal
+    | Await
+    | Post
+    | Send
+    | Finish
+    | Queued
+    | Delay
+)
 
 
 @dataclass(frozen=True)
 class Operations:
-    """Operations in one order, each with its bundle number; then all completions are awaited, and all ranks meet."""
+    """Operations in one order, each with its bundle number; then all completions are awaited, and
+    all ranks meet.
+    """
 
     all: tuple[tuple[int, Operation], ...]
 

@@ -1,4 +1,6 @@
-"""Messages to and from the last rank, whose cable has died: mpi4py raises an exception, and the others continue."""
+"""Messages to and from the last rank, whose cable has died: mpi4py raises an exception, and the
+others continue.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,10 @@ def fails(call: str, number: int) -> None:
             case _:
                 WORLD.Recv(bytearray(8), PEER)
     except MPI.Exception as error:
-        if error.Get_error_class() == MPI.ERR_OTHER and f"rank {PEER} of the run cannot be reached" in str(error):
+        if (
+            error.Get_error_class() == MPI.ERR_OTHER
+            and f"rank {PEER} of the run cannot be reached" in str(error)
+        ):
             return
         print(f"error: {call}: {error}", file=sys.stderr, flush=True)
     WORLD.Abort(9)

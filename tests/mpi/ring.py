@@ -1,4 +1,5 @@
-"""Python objects around a ring of ranks, by mpi4py: pickled, with any size, in blocking and non-blocking calls.
+"""Python objects around a ring of ranks, by mpi4py: pickled, with any size, in blocking and
+non-blocking calls.
 
 mpiexec -n 4 python ring.py
 """
@@ -13,7 +14,11 @@ from mpi4py import MPI
 def check(found: object, right: object) -> None:
     """Ends all ranks unless the two are equal."""
     if found != right:
-        print(f"error: rank {RANK}: {str(found)[:100]} instead of {str(right)[:100]}", file=sys.stderr, flush=True)
+        print(
+            f"error: rank {RANK}: {str(found)[:100]} instead of {str(right)[:100]}",
+            file=sys.stderr,
+            flush=True,
+        )
         WORLD.Abort(1)
 
 
@@ -56,7 +61,10 @@ def main() -> None:
     # Collective operations on objects.
     check(WORLD.bcast(parcel(7) if RANK == RANKS - 1 else None, RANKS - 1), parcel(7))
     check(WORLD.allgather(parcel(RANK)), [parcel(rank) for rank in range(RANKS)])
-    check(WORLD.alltoall([(RANK, other) for other in range(RANKS)]), [(other, RANK) for other in range(RANKS)])
+    check(
+        WORLD.alltoall([(RANK, other) for other in range(RANKS)]),
+        [(other, RANK) for other in range(RANKS)],
+    )
     check(WORLD.allreduce({RANK}, op=lambda one, other: one | other), set(range(RANKS)))
     check(WORLD.scan([RANK]), list(range(RANK + 1)))
     # Buffers, without pickling.

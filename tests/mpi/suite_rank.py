@@ -1,9 +1,10 @@
 """One rank in mpi4py's own test suite, which writes each test's result to its own file.
 
-An MPI launcher starts it: ``suite_rank.py LOGS TESTS WORDS…``, where TESTS is the suite's folder and WORDS are for the
-suite's ``main.py``. The suite itself prints one line for each test from every rank simultaneously, and these lines
-cannot be separated again. Here, rank R appends to ``LOGS/R.jsonl`` before a test begins and after it has ended, so that
-the last line from a crashed or hanging rank names the test.
+An MPI launcher starts it: ``suite_rank.py LOGS TESTS WORDS…``, where TESTS is the suite's folder
+and WORDS are for the suite's ``main.py``. The suite itself prints one line for each test from every
+rank simultaneously, and these lines cannot be separated again. Here, rank R appends to
+``LOGS/R.jsonl`` before a test begins and after it has ended, so that the last line from a crashed
+or hanging rank names the test.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ class Log(unittest.TextTestResult):
         if hasattr(self, "ended"):
             self.bad("error", err)
         if not isinstance(test, unittest.TestCase):  # setUpClass and the like
-            self.write(test=str(test), ended="error", why=f"{err[0].__name__}: {err[1]}", at=time.time())
+            self.write(
+                test=str(test), ended="error", why=f"{err[0].__name__}: {err[1]}", at=time.time()
+            )
 
     def addFailure(self, test: unittest.TestCase, err: Any) -> None:  # noqa: N802
         super().addFailure(test, err)

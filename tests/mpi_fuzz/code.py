@@ -67,5 +67,7 @@ def cases(lines: Mapping[int, Sequence[str]]) -> list[str]:
 
 def assign(variable: str, shape: Shape) -> str:
     """The statement that puts a layout into a variable."""
-    runs = ", ".join(f"{{{at}, {length}, {times}, {step}}}" for at, length, times, step in shape.runs)
+    runs = ", ".join(
+        f"{{{at}, {length}, {times}, {step}}}" for at, length, times, step in shape.runs
+    )
     return f"SHAPE({variable}, {shape.type}, {shape.count}, {shape.extent}, {runs});"

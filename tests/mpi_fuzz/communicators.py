@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comm:
-    """A communicator: its MPI_COMM_WORLD ranks, in its order; two groups if it is an inter-communicator."""
+    """A communicator: its MPI_COMM_WORLD ranks, in its order; two groups if it is an
+    inter-communicator.
+    """
 
     ref: Ref
     groups: tuple[tuple[int, ...], ...]
@@ -72,7 +74,9 @@ def made(step: Make, ranks: int, before: dict[Ref, Comm]) -> list[Comm]:
             chosen = [rank for rank in step.keys if rank < ranks]
             return [Comm(Ref(step.name), (tuple(chosen),), step.how)] if chosen else []
         case "inter":
-            low, high = (tuple(rank for rank in range(ranks) if step.colors[rank] == side) for side in (0, 1))
+            low, high = (
+                tuple(rank for rank in range(ranks) if step.colors[rank] == side) for side in (0, 1)
+            )
             return [Comm(Ref(step.name), (low, high), step.how)] if low and high else []
         case "merge":
             found = []
@@ -98,13 +102,21 @@ def _split(step: Make, parents: list[Comm]) -> list[Comm]:
             those = [rank for rank in parent.members if step.colors[rank] == color]
             # By key, then by rank in the parent, which is the order in which they stand here.
             those.sort(key=lambda rank: step.keys[rank])
-            found.append(Comm(Ref(step.name, parent.ref.which * 8 + color), (tuple(those),), "split"))
+            found.append(
+                Comm(Ref(step.name, parent.ref.which * 8 + color), (tuple(those),), "split")
+            )
     return found
 
 
 def _cart(step: Make, ranks: int) -> Comm:
-    """A grid with one or two dimensions; only long ones are rings, since short ones have the same neighbour twice."""
-    rows = max(one for one in range(1, ranks + 1) if ranks % one == 0 and one * one <= ranks) if step.salt % 3 else 1
+    """A grid with one or two dimensions; only long ones are rings, since short ones have the same
+    neighbour twice.
+    """
+    rows = (
+        max(one for one in range(1, ranks + 1) if ranks % one == 0 and one * one <= ranks)
+        if step.salt % 3
+        else 1
+    )
     dims = (ranks,) if rows == 1 else (rows, ranks // rows)
     periods = tuple(size >= 3 and bool(step.salt >> 2 + axis & 1) for axis, size in enumerate(dims))
     steps = (ranks // dims[0], 1)[: len(dims)]
@@ -115,7 +127,9 @@ def _cart(step: Make, ranks: int) -> Comm:
             place = rank // apart % size
             for move in (-1, 1):
                 other = place + move
-                those.append(rank + (other % size - place) * apart if period or 0 <= other < size else -1)
+                those.append(
+                    rank + (other % size - place) * apart if period or 0 <= other < size else -1
+                )
         neighbours.append((tuple(those), tuple(those)))
     return Comm(Ref(step.name), (tuple(range(ranks)),), "cart", tuple(neighbours), dims, periods)
 
@@ -123,7 +137,10 @@ def _cart(step: Make, ranks: int) -> Comm:
 def _graph(step: Make, ranks: int) -> Comm:
     edges = [(source, to) for source, to in step.edges if source < ranks and to < ranks]
     neighbours = tuple(
-        (tuple(source for source, to in edges if to == rank), tuple(to for source, to in edges if source == rank))
+        (
+            tuple(source for source, to in edges if to == rank),
+            tuple(to for source, to in edges if source == rank),
+        )
         for rank in range(ranks)
     )
     return Comm(Ref(step.name), (tuple(range(ranks)),), "graph", neighbours)

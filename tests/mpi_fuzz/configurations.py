@@ -1,11 +1,12 @@
-"""The ways to run a batch's programs: natively, and on simulated machines with ``elanite mpirun`` options.
+"""The ways to run a batch's programs: natively, and on simulated machines with ``elanite mpirun``
+options.
 
-MPICH's own rendezvous (MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD) is omitted. By default libfabric gets messages with all
-lengths. With this rendezvous, MPICH 5.0.2 also fails natively: beside windows, and for receives from any source with
-holes in the data.
+MPICH's own rendezvous (MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD) is omitted. By default libfabric gets
+messages with all lengths. With this rendezvous, MPICH 5.0.2 also fails natively: beside windows,
+and for receives from any source with holes in the data.
 
-The configurations follow from the batch number. Impossible ones are never drawn: more ranks than nodes, or messages
-longer than an adapter's memory.
+The configurations follow from the batch number. Impossible ones are never drawn: more ranks than
+nodes, or messages longer than an adapter's memory.
 """
 
 from __future__ import annotations
@@ -47,7 +48,11 @@ class Configuration:
 
     def command(self, program: str, out: str) -> list[str]:
         """The whole command line, with a folder for a simulated run's outputs."""
-        return [*self.words, "--out", out, "--quiet", program] if self.simulated else [*self.words, program]
+        return (
+            [*self.words, "--out", out, "--quiet", program]
+            if self.simulated
+            else [*self.words, program]
+        )
 
     def shown(self, program: str) -> str:
         """As a user types it."""
@@ -56,7 +61,9 @@ class Configuration:
 
 
 def native(ranks: int) -> Configuration:
-    """MPICH's shared memory on this machine, with the network layer that the simulated runs have."""
+    """MPICH's shared memory on this machine, with the network layer that the simulated runs
+    have.
+    """
     words = (str(BIN / "mpiexec"), "-n", str(ranks))
     variables = {
         "MPIR_CVAR_CH4_NETMOD": "ofi",
@@ -69,7 +76,9 @@ def native(ranks: int) -> Configuration:
 
 
 def network(ranks: int) -> Configuration:
-    """MPICH's messages over libfabric and TCP: differences there, too, are not the simulator's fault."""
+    """MPICH's messages over libfabric and TCP: differences there, too, are not the simulator's
+    fault.
+    """
     shared = native(ranks)
     return replace(shared, name="tcp", variables=shared.variables | {"MPIR_CVAR_NOLOCAL": "1"})
 
@@ -80,7 +89,9 @@ def executable() -> str:
 
 
 def simulated(batch: int) -> list[Configuration]:
-    """Two simulated ways for a batch's programs: on each of the papers' machines, or a third one instead."""
+    """Two simulated ways for a batch's programs: on each of the papers' machines, or a third one
+    instead.
+    """
     rng = random.Random(f"configurations {batch}")
     machines = ["es40-qsnet", "opteron-qsnet2"]
     if rng.random() < 0.25:
@@ -113,7 +124,9 @@ def _drawn(rng: random.Random, batch: int, machine: str) -> Configuration:
         for key, values in RAILS.items():
             words += ["--set", f"{key}={own.get(key) or rng.choice(values)}"]
         name += f", {count} rails {policy}"
-    collectives = random.Random(f"collectives {batch} {machine}").choice(("mpi", "hardware", "hardware", "elan"))
+    collectives = random.Random(f"collectives {batch} {machine}").choice(
+        ("mpi", "hardware", "hardware", "elan")
+    )
     words += ["--collectives", collectives]
     if collectives != "mpi":
         name += f", collectives {collectives}"

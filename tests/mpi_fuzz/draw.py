@@ -1,7 +1,8 @@
 """A program from its seed.
 
-Programs with neighbouring seeds share their rank count and their configurations (see ``configurations``), so that they
-can be one executable. All else is drawn from the program's own seed.
+Programs with neighbouring seeds share their rank count and their configurations (see
+``configurations``), so that they can be one executable. All else is drawn from the program's own
+seed.
 """
 
 from __future__ import annotations
@@ -27,7 +28,19 @@ BATCH = 16
 USUAL, SMALL, LARGE = 3 << 20, 1 << 20, 150 << 20
 """Bytes that a program moves: most programs, those for the adapter's memory, a few."""
 
-MAKES = ("dup", "idup", "split", "split", "create", "group", "inter", "inter", "merge", "cart", "graph")
+MAKES = (
+    "dup",
+    "idup",
+    "split",
+    "split",
+    "create",
+    "group",
+    "inter",
+    "inter",
+    "merge",
+    "cart",
+    "graph",
+)
 
 
 def ranks_of(batch: int) -> int:
@@ -53,7 +66,9 @@ def draw(seed: int) -> Program:
     steps: list[Step] = []
     for _ in range(rng.randint(2, 7) if rng.random() < 0.8 else rng.randint(8, 14)):
         known = communicators.known(ranks, steps)
-        steps.append(_step(rng, ranks, sizes, known, 1 + sum(isinstance(step, Make) for step in steps)))
+        steps.append(
+            _step(rng, ranks, sizes, known, 1 + sum(isinstance(step, Make) for step in steps))
+        )
     return fit(Program(seed, ranks, tuple(steps)))
 
 

@@ -18,7 +18,9 @@ MOVES = (
     *("Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw"),
 )
 REDUCTIONS = ("Reduce", "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan")
-NEIGHBOURS = tuple(f"Neighbor_{name}" for name in ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"))
+NEIGHBOURS = tuple(
+    f"Neighbor_{name}" for name in ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
+)
 INTER = (*MOVES, "Reduce", "Allreduce", "Reduce_scatter_block")
 
 ARITHMETIC = {
@@ -30,7 +32,9 @@ ARITHMETIC = {
     "located": ("MPI_MAXLOC", "MPI_MINLOC"),
     "affine": ("chain",),
 }
-"""Value kinds, and operations with the same result in any order of combination (``chain``: grouped)."""
+"""Value kinds, and operations with the same result in any order of combination (``chain``:
+grouped).
+"""
 
 WIDTH = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "i32": 4, "located": 8, "affine": 8}
 """Bytes per value."""

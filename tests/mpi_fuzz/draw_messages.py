@@ -17,7 +17,19 @@ SENDS = (
     *("Send", "Send", "Ssend", "Bsend", "Rsend", "Isend", "Isend", "Issend", "Ibsend", "Irsend"),
     *("Send_init", "Ssend_init", "Bsend_init", "Rsend_init", "Psend_init"),
 )
-RECEIVES = ("Recv", "Recv", "Irecv", "Irecv", "Recv_init", "Probe", "Iprobe", "Mprobe", "Mprobe", "Improbe", "Improbe")
+RECEIVES = (
+    "Recv",
+    "Recv",
+    "Irecv",
+    "Irecv",
+    "Recv_init",
+    "Probe",
+    "Iprobe",
+    "Mprobe",
+    "Mprobe",
+    "Improbe",
+    "Improbe",
+)
 PERSISTENT = ("Send_init", "Send_init", "Ssend_init", "Bsend_init", "Rsend_init", "Psend_init")
 PAIRED = ("Sendrecv", "Sendrecv", "Isendrecv", "Sendrecv_replace", "Isendrecv_replace")
 FINISH = (
@@ -57,7 +69,9 @@ def messages(rng: random.Random, comm: Comm, sizes: Sizes) -> Messages:
     return Messages(comm.ref, tuple(found), finish, rounds, rng.choice((0, 0, 0, 1, 1, 2, 3)))
 
 
-def _message(rng: random.Random, comm: Comm, sizes: Sizes, persistent: bool, rounds: int) -> Message:
+def _message(
+    rng: random.Random, comm: Comm, sizes: Sizes, persistent: bool, rounds: int
+) -> Message:
     side = rng.randrange(2) if comm.inter else 0
     basic = rng.choice(LIKED)
     elements = -(-sizes.draw(rounds) // BASIC[basic])
@@ -67,7 +81,8 @@ def _message(rng: random.Random, comm: Comm, sizes: Sizes, persistent: bool, rou
     if send == "Psend_init":
         receive = "Precv_init"
         if comm.inter:
-            # MPICH 5.0.2 takes the wrong group's context, so that they meet only if the two groups' are equal.
+            # MPICH 5.0.2 takes the wrong group's context, so that they meet only if the two groups'
+            # are equal.
             send, receive = "Send_init", "Recv_init"
     if send in ("Rsend", "Irsend"):
         receive = rng.choice(("Irecv", "Recv_init"))
@@ -120,12 +135,16 @@ def _more(rng: random.Random, comm: Comm, one: Message, sizes: Sizes) -> list[Me
 
 
 def _back(rng: random.Random, comm: Comm, found: list[Message]) -> Message:
-    """A message to the last message's sender, or from another rank to it, by one call with its send."""
+    """A message to the last message's sender, or from another rank to it, by one call with its
+    send.
+    """
     last = found[-1]
     call = rng.choice(PAIRED)
     found[-1] = replace(last, send=call, room=last.elements)
     if comm.inter or rng.random() < 0.5:
-        back = replace(last, side=1 - last.side if comm.inter else 0, source=last.to, to=last.source)
+        back = replace(
+            last, side=1 - last.side if comm.inter else 0, source=last.to, to=last.source
+        )
     else:
         back = replace(last, source=rng.randrange(comm.size(0)), to=last.source)
     if rng.random() < 0.5 and not call.endswith("_replace"):
@@ -137,7 +156,15 @@ def _back(rng: random.Random, comm: Comm, found: list[Message]) -> Message:
         other = call if rng.random() < 0.7 else rng.choice(PAIRED)
         found[-1] = replace(found[-1], receive=other)
         send = other
-    return replace(back, send=send, receive=call, room=back.elements, into=layout(rng), wild="", partitions=(1, 1))
+    return replace(
+        back,
+        send=send,
+        receive=call,
+        room=back.elements,
+        into=layout(rng),
+        wild="",
+        partitions=(1, 1),
+    )
 
 
 def _wild(rng: random.Random, found: list[Message]) -> None:
@@ -145,9 +172,17 @@ def _wild(rng: random.Random, found: list[Message]) -> None:
     for side, to in sorted({(one.side, one.to) for one in found}):
         if rng.random() < 0.45:
             how = rng.choice(("any source", "any source", "any tag", "any"))
-            source, tag = rng.choice([(one.source, one.tag) for one in found if (one.side, one.to) == (side, to)])
+            source, tag = rng.choice(
+                [(one.source, one.tag) for one in found if (one.side, one.to) == (side, to)]
+            )
             for number, one in enumerate(found):
-                hit = one.source == source if how == "any tag" else one.tag == tag if how == "any source" else True
+                hit = (
+                    one.source == source
+                    if how == "any tag"
+                    else one.tag == tag
+                    if how == "any source"
+                    else True
+                )
                 if (one.side, one.to) == (side, to) and hit and one.send != "Psend_init":
                     receive = rng.choice(RECEIVES) if one.receive in PAIRED else one.receive
                     found[number] = replace(one, wild=how, receive=receive)

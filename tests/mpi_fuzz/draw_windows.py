@@ -1,7 +1,7 @@
 """One-sided communication: windows, epochs, and accesses that do not meet.
 
-Each access has its own place in the target's window, except reads from a place without writes in the epoch, and
-accumulates with one operation.
+Each access has its own place in the target's window, except reads from a place without writes in
+the epoch, and accumulates with one operation.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def window(rng: random.Random, comm: Comm, sizes: Sizes) -> Window:
     return Window(comm.ref, rng.choice(HOWS), unit, tuple(epochs), rng.randrange(1 << 16))
 
 
-def _accesses(rng: random.Random, comm: Comm, sizes: Sizes, how: str, unit: int) -> tuple[Access, ...]:
+def _accesses(
+    rng: random.Random, comm: Comm, sizes: Sizes, how: str, unit: int
+) -> tuple[Access, ...]:
     size = comm.size(0)
     ends = [rng.choice((8, 8, 16, 64)) for _ in range(size)]
     found: list[Access] = []
@@ -62,7 +64,9 @@ def _accesses(rng: random.Random, comm: Comm, sizes: Sizes, how: str, unit: int)
         call = rng.choice(CALLS)
         request = how in PASSIVE and call in REQUESTS and rng.random() < 0.35
         old = [
-            one for one in found if one.target == target and one.call == call and (call == "Get" or one.op in COMMUTE)
+            one
+            for one in found
+            if one.target == target and one.call == call and (call == "Get" or one.op in COMMUTE)
         ]
         if old and call in ("Get", "Accumulate") and rng.random() < 0.3:
             # A place again: more readers, or more accumulates.
@@ -85,7 +89,20 @@ def _accesses(rng: random.Random, comm: Comm, sizes: Sizes, how: str, unit: int)
         if op == "MPI_NO_OP" and call == "Accumulate":
             op = "MPI_SUM"
         found.append(
-            Access(call, origin, target, at, basic, elements, out, into, kind, op, request, rng.choice((0, 0, 1)))
+            Access(
+                call,
+                origin,
+                target,
+                at,
+                basic,
+                elements,
+                out,
+                into,
+                kind,
+                op,
+                request,
+                rng.choice((0, 0, 1)),
+            )
         )
     return tuple(found)
 

@@ -1,6 +1,7 @@
 """Programs as C: one function for each, which a person can read, compile and run.
 
-Where many programs follow each other, the prelude is compiled apart. A program that is printed is one whole file.
+Where many programs follow each other, the prelude is compiled apart. A program that is printed is
+one whole file.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ PRELUDE = (FOLDER / "prelude.c", FOLDER / "prelude_arithmetic.c", FOLDER / "prel
 
 
 def emit(programs: Sequence[Program], remark: str = "", whole: bool = False) -> str:
-    """Programs with equal rank counts as one file, with their dependencies in it or linked with it."""
+    """Programs with equal rank counts as one file, with their dependencies in it or linked with
+    it.
+    """
     code = Code()
     if remark:
         code("/* " + remark.replace("\n", "\n * ") + "\n */")
@@ -67,7 +70,9 @@ def _function(code: Code, program: Program) -> None:
                 code(line)
         code(f"begin_program({program.seed}ULL);")
         for number, part in enumerate(parts):
-            for begin, lines in [(True, part.begin)] + [(False, parts[end].end) for end in ends.get(number, [])]:
+            for begin, lines in [(True, part.begin)] + [
+                (False, parts[end].end) for end in ends.get(number, [])
+            ]:
                 if begin:
                     code(f"\n/* Step {number}: {part.title}. */")
                 for line in lines:
@@ -121,12 +126,21 @@ def _make(step: Make, known: dict[Ref, Comm], ranks: int) -> Part:
             with code.block():
                 code(f"static const int colors[] = {{{ints(map(str, step.colors[:ranks]))}}};")
                 code(f"static const int keys[] = {{{ints(map(str, step.keys[:ranks]))}}};")
-                code(f"MPI_Comm_split({parent}, colors[rank] < 0 ? MPI_UNDEFINED : colors[rank], keys[rank], &{new});")
+                code(
+                    f"MPI_Comm_split({parent}, colors[rank] < 0 ? MPI_UNDEFINED : colors[rank],"
+                    f" keys[rank], &{new});"
+                )
         case "create" | "group":
             chosen = made[0].groups[0]
             with code.block():
-                code(f"static const int members[] = {{{ints(map(str, chosen))}}};\nMPI_Group all, some;")
-                code(f"MPI_Comm_group(MPI_COMM_WORLD, &all);\nMPI_Group_incl(all, {len(chosen)}, members, &some);")
+                code(
+                    f"static const int members[] = {{{ints(map(str, chosen))}}};\nMPI_Group all,"
+                    " some;"
+                )
+                code(
+                    f"MPI_Comm_group(MPI_COMM_WORLD, &all);\nMPI_Group_incl(all, {len(chosen)},"
+                    " members, &some);"
+                )
                 if step.how == "create":
                     code(f"MPI_Comm_create(MPI_COMM_WORLD, some, &{new});")
                 else:
@@ -136,12 +150,21 @@ def _make(step: Make, known: dict[Ref, Comm], ranks: int) -> Part:
         case "inter":
             low, high = made[0].groups
             with code.block():
-                code(f"static const int colors[] = {{{ints(map(str, step.colors[:ranks]))}}};\nMPI_Comm half;")
-                code("MPI_Comm_split(MPI_COMM_WORLD, colors[rank] < 0 ? MPI_UNDEFINED : colors[rank], rank, &half);")
+                code(
+                    "static const int colors[] ="
+                    f" {{{ints(map(str, step.colors[:ranks]))}}};\nMPI_Comm half;"
+                )
+                code(
+                    "MPI_Comm_split(MPI_COMM_WORLD, colors[rank] < 0 ? MPI_UNDEFINED :"
+                    " colors[rank], rank, &half);"
+                )
                 code("if (half != MPI_COMM_NULL)")
                 with code.block():
                     leader = f"colors[rank] == 0 ? {high[0]} : {low[0]}"
-                    code(f"MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, {leader}, 6, &{new});\nMPI_Comm_free(&half);")
+                    code(
+                        f"MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, {leader}, 6,"
+                        f" &{new});\nMPI_Comm_free(&half);"
+                    )
         case "merge":
             for one in made:
                 parent_comm = known[Ref(step.parent, one.ref.which)]
@@ -154,7 +177,10 @@ def _make(step: Make, known: dict[Ref, Comm], ranks: int) -> Part:
             (one,) = made
             with code.block():
                 code(f"static const int dims[] = {{{ints(map(str, one.dims))}}};")
-                code(f"static const int periods[] = {{{ints(str(int(period)) for period in one.periods)}}};")
+                code(
+                    "static const int periods[] ="
+                    f" {{{ints(str(int(period)) for period in one.periods)}}};"
+                )
                 code(f"MPI_Cart_create(MPI_COMM_WORLD, {len(one.dims)}, dims, periods, 0, &{new});")
         case "graph":
             (one,) = made
@@ -169,5 +195,7 @@ def _make(step: Make, known: dict[Ref, Comm], ranks: int) -> Part:
                     lines[world] = [f"MPI_Dist_graph_create_adjacent({call});"]
                 for line in cases(lines):
                     code(line)
-    members = " and ".join("{" + ", ".join(map(str, group)) + "}" for one in made for group in one.groups)
+    members = " and ".join(
+        "{" + ", ".join(map(str, group)) + "}" for one in made for group in one.groups
+    )
     return Part(f"{step.how} of {parent} is {new}: {members}", [], code.lines, [])

@@ -1,7 +1,7 @@
 """Collective operations as C.
 
-Each rank has its input data and its expected output data, as blocks with a layout (``_Side``), and the call's
-arguments. The checks come from these blocks alone, not from MPI.
+Each rank has its input data and its expected output data, as blocks with a layout (``_Side``), and
+the call's arguments. The checks come from these blocks alone, not from MPI.
 """
 
 from __future__ import annotations
@@ -20,7 +20,17 @@ if TYPE_CHECKING:
     from .communicators import Comm
     from .steps import Collective
 
-IN_PLACE = ("Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw")
+IN_PLACE = (
+    "Gather",
+    "Gatherv",
+    "Scatter",
+    "Scatterv",
+    "Allgather",
+    "Allgatherv",
+    "Alltoall",
+    "Alltoallv",
+    "Alltoallw",
+)
 
 
 @dataclass
@@ -51,7 +61,8 @@ class _Side:
 
     def lay(self, room: str, layout: str) -> list[str]:
         return [
-            f"lay(&{room}, &{layout}, {place * self.shape.extent}, {units * self.shape.size}, {key});"
+            f"lay(&{room}, &{layout}, {place * self.shape.extent}, {units * self.shape.size},"
+            f" {key});"
             for place, units, key in self.blocks
             if units
         ]
@@ -81,7 +92,9 @@ class _Step:
             to = 0
         if step.name == "Scatterv":
             source = 0
-        return random.Random(f"{step.salt}/{source}/{to}").choice((step.units, step.units, step.units // 2, 1, 0))
+        return random.Random(f"{step.salt}/{source}/{to}").choice(
+            (step.units, step.units, step.units // 2, 1, 0)
+        )
 
     def key(self, source: int, to: int) -> str:
         """For the data that one rank gives another; 0 if there is no specific peer."""
@@ -107,7 +120,9 @@ class _Step:
         if name in ("Bcast", "Scatter", "Scatterv"):
             if world == root:
                 for other in theirs if name != "Bcast" else [0]:
-                    give.add(self.units(world, other), self.key(world, other if name != "Bcast" else 0))
+                    give.add(
+                        self.units(world, other), self.key(world, other if name != "Bcast" else 0)
+                    )
             if (own != giver) if comm.inter else True:
                 have.add(self.units(root, world), self.key(root, world if name != "Bcast" else 0))
         elif name in ("Gather", "Gatherv"):
@@ -123,7 +138,9 @@ class _Step:
                 have.add(self.units(other, world), self.key(other, world if all_to else 0))
         return self.arguments(world, rank, own, give, have, theirs)
 
-    def arguments(self, world: int, rank: int, own: int, give: _Side, have: _Side, theirs: tuple[int, ...]) -> Plan:
+    def arguments(
+        self, world: int, rank: int, own: int, give: _Side, have: _Side, theirs: tuple[int, ...]
+    ) -> Plan:
         """The call, by the data on either side."""
         name, k, comm = self.step.name, f"k{self.number}", self.comm.variable
         members = self.comm.members
@@ -152,7 +169,10 @@ class _Step:
                 have.blocks, receive = [], "MPI_IN_PLACE, 0, MPI_BYTE"
             elif name.startswith("Allto"):
                 peers = [self.key(world, other) for other in theirs]
-                before = [(place, units, key) for (place, units, _), key in zip(have.blocks, peers, strict=True)]
+                before = [
+                    (place, units, key)
+                    for (place, units, _), key in zip(have.blocks, peers, strict=True)
+                ]
                 give.blocks, send = [], send.replace(out, "MPI_IN_PLACE", 1)
             else:
                 before = [have.blocks[rank]]
@@ -184,17 +204,25 @@ class _Step:
             if to_all:
                 send = f"{out}, {ints(give.counts)}, {ints(give.places)}, {ot}"
         if name.endswith("w"):
-            send, receive = self.each(out, give, ot, aint=True), self.each(into, have, it, aint=True)
+            send, receive = (
+                self.each(out, give, ot, aint=True),
+                self.each(into, have, it, aint=True),
+            )
         if name == "Neighbor_allgather" or name == "Neighbor_alltoall":
             receive = f"{into}, {self.step.units}, {it}"
             send = f"{out}, {self.step.units}, {ot}"
         plan = self.done(f"{send}, {receive}, {comm}", give, have, [])
         # Data without a source neighbour stays unchanged.
-        kept = _Side(have.shape, [block for block, source in zip(have.blocks, sources, strict=True) if source >= 0])
+        kept = _Side(
+            have.shape,
+            [block for block, source in zip(have.blocks, sources, strict=True) if source >= 0],
+        )
         plan.expect = kept.lay("picture", f"{k}.in")
         return plan
 
-    def done(self, words: str, give: _Side, have: _Side, before: list[tuple[int, int, str]]) -> Plan:
+    def done(
+        self, words: str, give: _Side, have: _Side, before: list[tuple[int, int, str]]
+    ) -> Plan:
         k = f"k{self.number}"
         opened = [
             assign(f"{k}.out", give.shape),
@@ -202,7 +230,9 @@ class _Step:
             assign(f"{k}.in", have.shape),
             f"{k}.to = open_room(&{k}.in, {have.span}, HOLE({self.number}, rank, 1), 0);",
         ]
-        fill = give.lay(f"{k}.from", f"{k}.out") + _Side(have.shape, before).lay(f"{k}.to", f"{k}.in")
+        fill = give.lay(f"{k}.from", f"{k}.out") + _Side(have.shape, before).lay(
+            f"{k}.to", f"{k}.in"
+        )
         plan = Plan(words, "\n".join(opened), fill, have.lay("picture", f"{k}.in"))
         plan.sent = give.lay("picture", f"{k}.out")
         return plan
@@ -259,7 +289,15 @@ def collective(step: Collective, comm: Comm, number: int) -> Part:
 def _ends(plan: Plan, k: str, number: int) -> list[str]:
     if not plan.opened:
         return []
-    lines = ["{", f"    room picture = picture_of(&{k}.from);", *("    " + line for line in plan.sent)]
+    lines = [
+        "{",
+        f"    room picture = picture_of(&{k}.from);",
+        *("    " + line for line in plan.sent),
+    ]
     lines += [f'    same({number}, rank, "given", &{k}.from, &picture);\n}}']
-    lines += ["{", f"    room picture = picture_of(&{k}.to);", *("    " + line for line in plan.expect)]
+    lines += [
+        "{",
+        f"    room picture = picture_of(&{k}.to);",
+        *("    " + line for line in plan.expect),
+    ]
     return [*lines, f'    same({number}, rank, "result", &{k}.to, &picture);\n}}']

@@ -1,8 +1,8 @@
 """Message steps as C.
 
-Each rank executes its operations in the order of the step's messages, and waits for a request no later than specified
-in the program. A blocking operation waits for a message before it in this order. So there is no deadlock if both ends
-of a message execute their earlier operations.
+Each rank executes its operations in the order of the step's messages, and waits for a request no
+later than specified in the program. A blocking operation waits for a message before it in this
+order. So there is no deadlock if both ends of a message execute their earlier operations.
 """
 
 from __future__ import annotations
@@ -46,7 +46,15 @@ class _Step:
     @staticmethod
     def same(one: Message, other: Message) -> bool:
         key = (one.wild, one.side, one.to, one.basic, one.room, one.into, one.shift)
-        if key != (other.wild, other.side, other.to, other.basic, other.room, other.into, other.shift):
+        if key != (
+            other.wild,
+            other.side,
+            other.to,
+            other.basic,
+            other.room,
+            other.into,
+            other.shift,
+        ):
             return False
         return (one.wild in WILD_SOURCE or one.source == other.source) and (
             one.wild in WILD_TAG or one.tag == other.tag
@@ -67,7 +75,9 @@ class _Step:
     def sent(self, index: int, turn: str = "0") -> str:
         one = self.step.messages[index]
         length = one.elements * BASIC[one.basic]
-        return f"{{{index}, {one.source}, {one.tag}, DATA({self.number}, {index}, {turn}), {length}}}"
+        return (
+            f"{{{index}, {one.source}, {one.tag}, DATA({self.number}, {index}, {turn}), {length}}}"
+        )
 
     # Buffers.
 
@@ -78,12 +88,16 @@ class _Step:
             into = shape(one.into, one.basic, one.room)
             hole = f"HOLE({self.number}, {self.leader(index)}, 1)"
             lines.append(assign(f"{name}.in", into))
-            lines.append(f"{name}.to = open_room(&{name}.in, {into.count}, {hole}, {one.shift * size});")
+            lines.append(
+                f"{name}.to = open_room(&{name}.in, {into.count}, {hole}, {one.shift * size});"
+            )
         if world == self.sender(one) and not one.send.endswith("_replace"):
             out = shape(one.out, one.basic, one.elements)
             lines.append(assign(f"{name}.out", out))
             hole = f"HOLE({self.number}, {index}, 0)"
-            lines.append(f"{name}.from = open_room(&{name}.out, {out.count}, {hole}, {one.shift * size});")
+            lines.append(
+                f"{name}.from = open_room(&{name}.out, {out.count}, {hole}, {one.shift * size});"
+            )
             lines.append(self.fill(index))
         return lines
 
@@ -96,13 +110,19 @@ class _Step:
 
     def outgoing(self, index: int) -> str:
         one, name = self.step.messages[index], self.message(index)
-        return f"{name}.from.at, {shape(one.out, one.basic, one.elements).count}, {name}.out.type, {one.to}, {one.tag}"
+        return (
+            f"{name}.from.at, {shape(one.out, one.basic, one.elements).count}, {name}.out.type,"
+            f" {one.to}, {one.tag}"
+        )
 
     def incoming(self, index: int, wild: bool = True) -> str:
         one, name = self.step.messages[index], self.message(index)
         source = "MPI_ANY_SOURCE" if wild and one.wild in WILD_SOURCE else str(one.source)
         tag = "MPI_ANY_TAG" if wild and one.wild in WILD_TAG else str(one.tag)
-        return f"{name}.to.at, {shape(one.into, one.basic, one.room).count}, {name}.in.type, {source}, {tag}"
+        return (
+            f"{name}.to.at, {shape(one.into, one.basic, one.room).count}, {name}.in.type, {source},"
+            f" {tag}"
+        )
 
     def send(self, index: int) -> list[str]:
         one, comm = self.step.messages[index], self.comm.variable
@@ -111,7 +131,10 @@ class _Step:
         request = self.request(index, False)
         if one.send == "Psend_init":
             parts = one.partitions[0]
-            where = f"{self.message(index)}.from.at, {parts}, {one.elements // parts}, {self.message(index)}.out.type"
+            where = (
+                f"{self.message(index)}.from.at, {parts}, {one.elements // parts},"
+                f" {self.message(index)}.out.type"
+            )
             return [
                 f"MPI_Psend_init({where}, {one.to}, {one.tag}, {comm}, MPI_INFO_NULL, &{request});",
                 f"MPI_Start(&{request});",
@@ -125,16 +148,26 @@ class _Step:
     def both(self, index: int, other: int) -> list[str]:
         """A send and a receive by one call."""
         one, back, comm = self.step.messages[index], self.step.messages[other], self.comm.variable
-        end = f"&{self.request(other, True)}" if one.send.startswith("I") else f"&{self.status(other)}"
+        end = (
+            f"&{self.request(other, True)}"
+            if one.send.startswith("I")
+            else f"&{self.status(other)}"
+        )
         done = [] if one.send.startswith("I") else [f"{self.code(other)} = MPI_SUCCESS;"]
         if one.send.endswith("_replace"):
             name = self.message(other)
             count = shape(back.into, back.basic, back.room).count
-            where = f"{name}.to.at, {count}, {name}.in.type, {one.to}, {one.tag}, {back.source}, {back.tag}"
+            where = (
+                f"{name}.to.at, {count}, {name}.in.type, {one.to}, {one.tag}, {back.source},"
+                f" {back.tag}"
+            )
             length = one.elements * BASIC[one.basic]
             fill = f"lay(&{name}.to, &{name}.in, 0, {length}, DATA({self.number}, {index}, 0));"
             return [fill, f"MPI_{one.send}({where}, {comm}, {end});", *done]
-        return [f"MPI_{one.send}({self.outgoing(index)}, {self.incoming(other)}, {comm}, {end});", *done]
+        return [
+            f"MPI_{one.send}({self.outgoing(index)}, {self.incoming(other)}, {comm}, {end});",
+            *done,
+        ]
 
     def receive(self, index: int) -> list[str]:
         one, name, comm = self.step.messages[index], self.message(index), self.comm.variable
@@ -160,13 +193,21 @@ class _Step:
             case "Probe" | "Iprobe":
                 look = [f"MPI_Probe({ends}, {comm}, {probed});"]
                 if one.receive == "Iprobe":
-                    look = ["for (int flag = 0; !flag;)", f"    MPI_Iprobe({ends}, {comm}, &flag, {probed});"]
-                found += [f"{self.code(index)} = MPI_Recv({buffer}, {found_at}, {comm}, &{status});"]
+                    look = [
+                        "for (int flag = 0; !flag;)",
+                        f"    MPI_Iprobe({ends}, {comm}, &flag, {probed});",
+                    ]
+                found += [
+                    f"{self.code(index)} = MPI_Recv({buffer}, {found_at}, {comm}, &{status});"
+                ]
                 return look + found
             case "Mprobe":
                 return [
                     "{",
-                    f"    MPI_Message matched;\n    MPI_Mprobe({ends}, {comm}, &matched, {probed});",
+                    (
+                        f"    MPI_Message matched;\n    MPI_Mprobe({ends}, {comm}, &matched,"
+                        f" {probed});"
+                    ),
                     f"    {self.code(index)} = MPI_Mrecv({buffer}, &matched, &{status});\n}}",
                     *found,
                 ]
@@ -214,10 +255,15 @@ class _Step:
 
     def wait(self, index: int, receive: bool) -> str:
         place = 2 * index + receive
-        return f"e{self.number}[{place}] = MPI_Wait(&q{self.number}[{place}], &t{self.number}[{place}]);"
+        return (
+            f"e{self.number}[{place}] = MPI_Wait(&q{self.number}[{place}],"
+            f" &t{self.number}[{place}]);"
+        )
 
     def truncates(self, world: int) -> bool:
-        return any(one.room < one.elements and self.receiver(one) == world for one in self.step.messages)
+        return any(
+            one.room < one.elements and self.receiver(one) == world for one in self.step.messages
+        )
 
     def end(self, world: int) -> list[str]:
         all_, lines, count = self.step.messages, [], 2 * len(self.step.messages)
@@ -227,11 +273,16 @@ class _Step:
             if one.room < one.elements and one.receive == "Irecv":
                 lines.append(f"if ({self.code(index)} < 0)\n    {self.wait(index, True)}")
             if one.receive == "Precv_init":
-                lines.append(f"arrived({one.tag + index}, {one.partitions[1]}, &{self.request(index, True)});")
+                lines.append(
+                    f"arrived({one.tag + index}, {one.partitions[1]},"
+                    f" &{self.request(index, True)});"
+                )
         how = self.step.finish[world % len(self.step.finish)]
         number = self.number
         if how == "Testall" and any("P" in one.send[:1] for one in all_):
-            how = "Testsome"  # MPI_Testall of MPICH 5.0.2 says that a partitioned request has failed
+            how = (  # MPI_Testall of MPICH 5.0.2 says that a partitioned request has failed
+                "Testsome"
+            )
         lines.append(f'finish("{how}", {count}, q{number}, t{number}, e{number});')
         lines += self.check(world)
         return lines + self.close(world)
@@ -246,13 +297,23 @@ class _Step:
                 # MPICH 5.0.2 leaves MPI_Isendrecv's status unchanged.
                 lines.append(f"got_parts({self.number}, &{name}, &(sent){sent});")
                 continue
-            group = [other for other in range(index, len(self.step.messages)) if self.leader(other) == index]
+            group = [
+                other
+                for other in range(index, len(self.step.messages))
+                if self.leader(other) == index
+            ]
             if one.wild:
                 all_sent = ",\n    ".join(self.sent(other, turn) for other in group)
                 place = f"&{name}, &{self.status(index)}, &{self.code(index)}"
-                lines.append(f"got_any({self.number}, {len(group)}, {place}, (const sent[]){{\n    {all_sent}}});")
+                lines.append(
+                    f"got_any({self.number}, {len(group)}, {place}, (const sent[]){{\n   "
+                    f" {all_sent}}});"
+                )
             else:
-                lines.append(f"got({self.number}, &{name}, &{self.status(index)}, {self.code(index)}, &(sent){sent});")
+                lines.append(
+                    f"got({self.number}, &{name}, &{self.status(index)}, {self.code(index)},"
+                    f" &(sent){sent});"
+                )
         return lines
 
     def close(self, world: int) -> list[str]:
@@ -277,7 +338,11 @@ class _Step:
 
     def rounds(self, world: int) -> list[str]:
         all_, number, lines = self.step.messages, self.number, self.begin(world)
-        begun = [line for line in lines if not line.startswith(("MPI_Start(", "ready(", "MPI_Barrier(", "e"))]
+        begun = [
+            line
+            for line in lines
+            if not line.startswith(("MPI_Start(", "ready(", "MPI_Barrier(", "e"))
+        ]
         turn: list[str] = []
         for index, one in enumerate(all_):
             if self.sender(one) == world:
@@ -286,7 +351,9 @@ class _Step:
                 turn.append(f"again(&{self.message(index)}.to);")
         turn.append(f"for (int one = 0; one < {2 * len(all_)}; one++)\n    e{number}[one] = -1;")
         turn += [
-            f"MPI_Start(&{self.request(index, True)});" for index, one in enumerate(all_) if self.receiver(one) == world
+            f"MPI_Start(&{self.request(index, True)});"
+            for index, one in enumerate(all_)
+            if self.receiver(one) == world
         ]
         if self.ready:
             turn.append(f"MPI_Barrier({self.comm.variable});")
@@ -297,7 +364,9 @@ class _Step:
                 if one.send == "Psend_init":
                     turn.append(f"ready({one.tag + index}, {one.partitions[0]}, &{request});")
         closed = self.close(world)
-        turn += [line for line in self.end(world) if line not in closed and not line.startswith("got")]
+        turn += [
+            line for line in self.end(world) if line not in closed and not line.startswith("got")
+        ]
         turn += self.check(world, "turn")
         loop = [f"for (int turn = 0; turn < {self.step.rounds}; turn++) {{"]
         loop += ["    " + part for line in turn for part in line.split("\n")]
@@ -314,11 +383,18 @@ def messages(step: Messages, comm: Comm, number: int) -> Part:
         f"MPI_Status t{number}[{count}];",
         f"int e{number}[{count}];",
     ]
-    clean = [f"for (int one = 0; one < {count}; one++)", f"    q{number}[one] = MPI_REQUEST_NULL, e{number}[one] = -1;"]
-    title = f"{len(step.messages)} messages in {comm.variable} " + str([list(group) for group in comm.groups])
+    clean = [
+        f"for (int one = 0; one < {count}; one++)",
+        f"    q{number}[one] = MPI_REQUEST_NULL, e{number}[one] = -1;",
+    ]
+    title = f"{len(step.messages)} messages in {comm.variable} " + str(
+        [list(group) for group in comm.groups]
+    )
     members = sorted(comm.members)
     if step.rounds > 1:
-        return Part(title, variables, clean + cases({rank: own.rounds(rank) for rank in members}), [])
+        return Part(
+            title, variables, clean + cases({rank: own.rounds(rank) for rank in members}), []
+        )
     begin = cases({rank: own.begin(rank) for rank in members})
     end = cases({rank: own.end(rank) for rank in members})
     if any(one.wild in WILD_SOURCE for one in step.messages):

@@ -56,15 +56,23 @@ def reduction(step: Collective, comm: Comm, number: int, world: int) -> Plan:
     space = max(result, given) if in_place else result
     opened = [
         f"SHAPE({k}.out, MPI_BYTE, {given * width}, 1, {{0, 1, 1, 0}});",
-        f"{k}.from = open_room(&{k}.out, {0 if in_place else given * width}, HOLE({number}, rank, 0), 0);",
+        (
+            f"{k}.from = open_room(&{k}.out, {0 if in_place else given * width}, HOLE({number},"
+            " rank, 0), 0);"
+        ),
         f"SHAPE({k}.in, MPI_BYTE, {space * width}, 1, {{0, 1, 1, 0}});",
         f"{k}.to = open_room(&{k}.in, {space * width}, HOLE({number}, rank, 1), 0);",
     ]
 
     def all_of(room: str, call: str, source: int, first: int, count: int) -> str:
-        return f'{call}(&{room}, "{kind}", {first}, {count}, DATA({number}, {source + 1}, turn), "{op}");'
+        return (
+            f'{call}(&{room}, "{kind}", {first}, {count}, DATA({number}, {source + 1}, turn),'
+            f' "{op}");'
+        )
 
-    fill = [all_of(f"{k}.{'to' if in_place else 'from'}", "values", world, 0, given)] if given else []
+    fill = (
+        [all_of(f"{k}.{'to' if in_place else 'from'}", "values", world, 0, given)] if given else []
+    )
     sent = [all_of("picture", "values", world, 0, given)] if given and not in_place else []
     expect = []
     for index, source in enumerate(sources if result else []):
@@ -75,7 +83,9 @@ def reduction(step: Collective, comm: Comm, number: int, world: int) -> Plan:
     if in_place and not sources and given:
         expect = [all_of("picture", "values", world, 0, given)]
     words = f"{'MPI_IN_PLACE' if in_place else out}, {into}, "
-    many = f"{ints(counts)}" if name == "Reduce_scatter" else str(result if scatters else step.units)
+    many = (
+        f"{ints(counts)}" if name == "Reduce_scatter" else str(result if scatters else step.units)
+    )
     end = f", {root_of(comm, world, own, root)}" if rooted else ""
     words += f'{many}, type_of("{kind}"), op_of("{op}"){end}, {comm.variable}'
     return Plan(words, "\n".join(opened), fill, expect, sent)

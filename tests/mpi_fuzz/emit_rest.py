@@ -16,13 +16,22 @@ TAG = 77
 def cancels(step: Cancels, comm: Comm, number: int) -> Part:
     """Receives that are cancelled before any send, or while their messages may be in flight."""
     count, c = len(step.pairs), comm.variable
-    variables = [f"static message m{number}[{count}];", f"MPI_Request q{number}[{count}];", f"MPI_Status t{number};"]
+    variables = [
+        f"static message m{number}[{count}];",
+        f"MPI_Request q{number}[{count}];",
+        f"MPI_Status t{number};",
+    ]
     first: dict[int, list[str]] = {rank: [] for rank in sorted(comm.members)}
     second: dict[int, list[str]] = {rank: [] for rank in first}
     third: dict[int, list[str]] = {rank: [] for rank in first}
     size = step.bytes
     for index, (source, to) in enumerate(step.pairs):
-        sender, receiver, m, q = comm.world(0, source), comm.world(0, to), f"m{number}[{index}]", f"q{number}[{index}]"
+        sender, receiver, m, q = (
+            comm.world(0, source),
+            comm.world(0, to),
+            f"m{number}[{index}]",
+            f"q{number}[{index}]",
+        )
         tag = TAG + index
         post = f"MPI_Irecv({m}.to.at, {size}, MPI_BYTE, {source}, {tag}, {c}, &cancelled);"
         first[receiver] += [
@@ -56,7 +65,10 @@ def cancels(step: Cancels, comm: Comm, number: int) -> Part:
         else:
             third[receiver].append(receive)
         sent = f"&(sent){{{index}, {source}, {tag}, DATA({number}, {index}, 0), {size}}}"
-        third[receiver] += [f"got({number}, &{m}, &t{number}, MPI_SUCCESS, {sent});", f"shut(&{m}.to);"]
+        third[receiver] += [
+            f"got({number}, &{m}, &t{number}, MPI_SUCCESS, {sent});",
+            f"shut(&{m}.to);",
+        ]
     for index, (source, _) in enumerate(step.pairs):
         third[comm.world(0, source)] += [
             f"MPI_Wait(&q{number}[{index}], MPI_STATUS_IGNORE);",
@@ -72,13 +84,22 @@ def nobody(step: Nobody, comm: Comm, number: int) -> Part:
     c, count = comm.variable, step.salt % 300
     lines = [
         f"if ({c} != MPI_COMM_NULL) {{",
-        "    MPI_Status status;\n    MPI_Request request[2];\n    int flag = 0, index = 0, elements = 0;",
+        (
+            "    MPI_Status status;\n    MPI_Request request[2];\n    int flag = 0, index = 0,"
+            " elements = 0;"
+        ),
         f"    char buffer[{count + 1}];\n    memset(buffer, 7, sizeof buffer);",
         f"    MPI_Send(buffer, {count}, MPI_BYTE, MPI_PROC_NULL, 3, {c});",
         f"    MPI_Recv(buffer, {count}, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, {c}, &status);",
         "    MPI_Get_count(&status, MPI_BYTE, &elements);",
-        "    if (status.MPI_SOURCE != MPI_PROC_NULL || status.MPI_TAG != MPI_ANY_TAG || elements != 0)",
-        f'        wrong("step {number}: from nobody: %d, %d, %d", status.MPI_SOURCE, status.MPI_TAG, elements);',
+        (
+            "    if (status.MPI_SOURCE != MPI_PROC_NULL || status.MPI_TAG != MPI_ANY_TAG ||"
+            " elements != 0)"
+        ),
+        (
+            f'        wrong("step {number}: from nobody: %d, %d, %d", status.MPI_SOURCE,'
+            " status.MPI_TAG, elements);"
+        ),
         f"    MPI_Isend(buffer, {count}, MPI_BYTE, MPI_PROC_NULL, 3, {c}, &request[0]);",
         f"    MPI_Irecv(buffer, {count}, MPI_BYTE, MPI_PROC_NULL, 3, {c}, &request[1]);",
         "    MPI_Waitall(2, request, MPI_STATUSES_IGNORE);",
@@ -86,7 +107,10 @@ def nobody(step: Nobody, comm: Comm, number: int) -> Part:
         f"    MPI_Iprobe(MPI_PROC_NULL, 3, {c}, &flag, &status);",
         "    MPI_Waitany(2, request, &index, &status);",
         "    MPI_Get_count(&status, MPI_BYTE, &elements);",
-        f'    fprintf(record, "{number} nobody: %d %d %d %d %d %d\\n", flag, index == MPI_UNDEFINED,',
+        (
+            f'    fprintf(record, "{number} nobody: %d %d %d %d %d %d\\n", flag, index =='
+            " MPI_UNDEFINED,"
+        ),
         "            status.MPI_SOURCE, status.MPI_TAG, elements, buffer[0]);\n}",
     ]
     return Part(f"nobody in {c}", [], lines, [])

@@ -1,8 +1,8 @@
 """Makes a program correct, after it was drawn and after parts were removed.
 
-A part that an MPI rule forbids is replaced by the nearest allowed part, or dropped: ranks that no longer exist,
-communicators that are not made, ready sends with a receive that may not be posted, receives that could find other
-receives' messages. So the shrinker can remove any part.
+A part that an MPI rule forbids is replaced by the nearest allowed part, or dropped: ranks that no
+longer exist, communicators that are not made, ready sends with a receive that may not be posted,
+receives that could find other receives' messages. So the shrinker can remove any part.
 """
 
 from __future__ import annotations
@@ -12,7 +12,19 @@ from typing import TYPE_CHECKING
 
 from . import communicators
 from .layouts import BASIC, shape
-from .steps import PLAIN, Cancels, Collective, Epoch, Layout, Make, Message, Messages, Nobody, Program, Window
+from .steps import (
+    PLAIN,
+    Cancels,
+    Collective,
+    Epoch,
+    Layout,
+    Make,
+    Message,
+    Messages,
+    Nobody,
+    Program,
+    Window,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +41,9 @@ POSTED = ("Irecv", "Recv_init", "Precv_init")
 PAIRED = ("Sendrecv", "Isendrecv", "Sendrecv_replace", "Isendrecv_replace")
 CONTIGUOUS = ("plain", "contiguous", "duplicate")
 UNMATCHED = {"Mprobe": "Probe", "Improbe": "Iprobe"}
-"""Over libfabric MPICH 5.0.2 crashes on matched messages from any source received into memory with holes."""
+"""Over libfabric MPICH 5.0.2 crashes on matched messages from any source received into memory with
+holes.
+"""
 TRUNCATING = ("Recv", "Irecv", "Probe", "Iprobe", "Mprobe")
 NEIGHBOURLY = ("cart", "graph")
 
@@ -55,12 +69,18 @@ def _fitted(step: Step, comm: Comm) -> Step | None:
         case Messages():
             return _messages(step, comm)
         case Cancels():
-            pairs = tuple((one, other) for one, other in step.pairs if one < comm.size(0) and other < comm.size(1))
+            pairs = tuple(
+                (one, other)
+                for one, other in step.pairs
+                if one < comm.size(0) and other < comm.size(1)
+            )
             return None if comm.inter or not pairs else replace(step, pairs=pairs)
         case Collective():
             if step.name.startswith("Neighbor") and comm.how not in NEIGHBOURLY:
                 return None
-            return replace(step, root=step.root % (comm.size(0) + (comm.size(1) if comm.inter else 0)))
+            return replace(
+                step, root=step.root % (comm.size(0) + (comm.size(1) if comm.inter else 0))
+            )
         case Window():
             epochs = tuple(_epoch(epoch, comm) for epoch in step.epochs)
             return None if comm.inter or not epochs else replace(step, epochs=epochs)
@@ -71,11 +91,16 @@ def _fitted(step: Step, comm: Comm) -> Step | None:
 
 def _epoch(epoch: Epoch, comm: Comm) -> Epoch:
     size = comm.size(0)
-    return replace(epoch, accesses=tuple(one for one in epoch.accesses if one.origin < size and one.target < size))
+    return replace(
+        epoch,
+        accesses=tuple(one for one in epoch.accesses if one.origin < size and one.target < size),
+    )
 
 
 def _ended(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Open operations end in the program, and do not meet others with their communicator and kind."""
+    """Open operations end in the program, and do not meet others with their communicator and
+    kind.
+    """
     found: list[Step] = []
     for number, step in enumerate(steps):
         lag = min(step.lag, len(steps) - 1 - number)
@@ -85,7 +110,10 @@ def _ended(steps: tuple[Step, ...]) -> tuple[Step, ...]:
                 lag = 0
             for other in range(number + 1, number + 1 + lag):
                 following = steps[other]
-                if isinstance(following, (Messages, Cancels, Nobody)) and following.comm == step.comm:
+                if (
+                    isinstance(following, (Messages, Cancels, Nobody))
+                    and following.comm == step.comm
+                ):
                     lag = other - number - 1
                     break
         elif not isinstance(step, Collective) or not step.form or step.rounds > 1:
@@ -110,7 +138,9 @@ def _messages(step: Messages, comm: Comm) -> Messages | None:
             rounds = 1
         if rounds > 1:
             # A sender that is ahead would send messages that this round's receives could find.
-            there = [replace(one, wild="") if one.wild in ("any source", "any") else one for one in there]
+            there = [
+                replace(one, wild="") if one.wild in ("any source", "any") else one for one in there
+            ]
         there = _channels(_grouped(list(there)))
         there = [_ready(one) for one in _tied(there, comm.inter)]
     return replace(step, messages=tuple(there), rounds=rounds) if there else None
@@ -141,9 +171,13 @@ def _alone(one: Message, comm: Comm) -> Message:
     if one.room < one.elements and (one.wild or one.receive not in TRUNCATING):
         one = replace(one, room=one.elements)
     if one.room < one.elements and one.receive == "Mprobe" and comm.how != "world":
-        one = replace(one, room=one.elements)  # MPI_Mrecv of MPICH 5.0.2 asks MPI_COMM_WORLD what to do with an error
+        one = replace(
+            one, room=one.elements
+        )  # MPI_Mrecv of MPICH 5.0.2 asks MPI_COMM_WORLD what to do with an error
     if one.room == 0 and one.elements:
-        one = replace(one, room=1)  # over libfabric MPICH 5.0.2 dies of a message for a receive of nothing
+        one = replace(
+            one, room=1
+        )  # over libfabric MPICH 5.0.2 dies of a message for a receive of nothing
     if one.send not in REQUEST_SENDS:
         one = replace(one, send_until=0)
     if one.receive not in REQUEST_RECEIVES or one.wild:
@@ -163,8 +197,14 @@ def _grouped(messages: list[Message]) -> list[Message]:
     for number, one in enumerate(messages):
         if number in done:
             continue
-        group = [number] if not one.wild else [other for other, each in enumerate(messages) if _same_group(one, each)]
-        if one.wild and any(_finds(one, each) and other not in group for other, each in enumerate(messages)):
+        group = (
+            [number]
+            if not one.wild
+            else [other for other, each in enumerate(messages) if _same_group(one, each)]
+        )
+        if one.wild and any(
+            _finds(one, each) and other not in group for other, each in enumerate(messages)
+        ):
             for other in group:
                 messages[other] = replace(messages[other], wild="")
             found.append(messages[number])
@@ -198,20 +238,36 @@ def _finds(one: Message, other: Message) -> bool:
 
 
 def _channels(messages: list[Message]) -> list[Message]:
-    """For messages with the same ends and tag, either all receives are posted early, or all late."""
+    """For messages with the same ends and tag, either all receives are posted early, or all
+    late.
+    """
     late = {(one.side, one.source, one.to, one.tag) for one in messages if not one.early}
-    return [replace(one, early=False) if (one.side, one.source, one.to, one.tag) in late else one for one in messages]
+    return [
+        replace(one, early=False) if (one.side, one.source, one.to, one.tag) in late else one
+        for one in messages
+    ]
 
 
 def partners(messages: Sequence[Message], inter: bool) -> dict[int, int]:
-    """For a message sent in one call with a receive: the receive's message, the one before it or after it."""
+    """For a message sent in one call with a receive: the receive's message, the one before it or
+    after it.
+    """
     found: dict[int, int] = {}
     for number, one in enumerate(messages):
         for other in (number + 1, number - 1):
-            if one.send not in PAIRED or number in found or not 0 <= other < len(messages) or other in found.values():
+            if (
+                one.send not in PAIRED
+                or number in found
+                or not 0 <= other < len(messages)
+                or other in found.values()
+            ):
                 continue
             each = messages[other]
-            same = each.receive == one.send and each.to == one.source and (each.side != one.side or not inter)
+            same = (
+                each.receive == one.send
+                and each.to == one.source
+                and (each.side != one.side or not inter)
+            )
             alike = (each.basic, each.elements, each.shift) == (one.basic, one.elements, one.shift)
             if same and not each.wild and (alike or not one.send.endswith("_replace")):
                 found[number] = other
@@ -231,8 +287,8 @@ def _tied(messages: list[Message], inter: bool) -> list[Message]:
         found.append(one)
     for number, other in pairs.items():
         if found[number].send.endswith("_replace"):
-            # One buffer: sent and received data have the same layout. MPICH 5.0.2 may send other data than the buffer's
-            # if MPI_Isendrecv_replace has to pack them.
+            # One buffer: sent and received data have the same layout. MPICH 5.0.2 may send other
+            # data than the buffer's if MPI_Isendrecv_replace has to pack them.
             if found[number].send == "Isendrecv_replace":
                 found[other] = replace(found[other], into=PLAIN)
             found[number] = replace(found[number], out=found[other].into)

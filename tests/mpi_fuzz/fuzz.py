@@ -1,4 +1,6 @@
-"""The search for a difference: program batches, each run natively and in the batch's configurations."""
+"""The search for a difference: program batches, each run natively and in the batch's
+configurations.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,9 @@ if TYPE_CHECKING:
     from .steps import Program
 
 LONGEST = 300.0
-"""Seconds after which a batch hangs natively, on a host that runs much else; a simulated run may take so many times as
-long as the native one, and no less than ..."""
+"""Seconds after which a batch hangs natively, on a host that runs much else; a simulated run may
+take so many times as long as the native one, and no less than ...
+"""
 TIMES, LEAST = 30.0, 300.0
 
 
@@ -72,7 +75,9 @@ class Summary:
     seconds: float = 0.0
     differences: list[Difference] = field(default_factory=list)
     unfit: list[Difference] = field(default_factory=list)
-    """Programs that fail natively in the MPI library, so that there is no reference to compare with."""
+    """Programs that fail natively in the MPI library, so that there is no reference to compare
+    with.
+    """
 
     def add(self, programs: Sequence[Program]) -> None:
         """Counts programs that were run."""
@@ -87,21 +92,33 @@ class Summary:
     def __str__(self) -> str:
         per_minute = 60 * self.programs / self.seconds if self.seconds else 0
         lines = [
-            f"{self.programs} programs in {self.seconds:.0f} s ({per_minute:.0f} a minute), {self.messages} messages"
+            f"{self.programs} programs in {self.seconds:.0f} s ({per_minute:.0f} a minute),"
+            f" {self.messages} messages"
         ]
         lines[0] += f" of programs with {self.bytes / 1e6:.1f} MB"
-        lines.append("steps: " + ", ".join(f"{count} {kind}" for kind, count in sorted(self.steps.items())))
+        lines.append(
+            "steps: " + ", ".join(f"{count} {kind}" for kind, count in sorted(self.steps.items()))
+        )
         lines += [f"  {count} x {name}" for name, count in sorted(self.runs.items())]
-        lines += [f"not compared: {one.program.seed} fails natively: {one.what[:200]}" for one in self.unfit]
-        return "\n".join([*lines, f"{len(self.differences) or 'no'} difference{'s' * (len(self.differences) > 1)}"])
+        lines += [
+            f"not compared: {one.program.seed} fails natively: {one.what[:200]}"
+            for one in self.unfit
+        ]
+        return "\n".join(
+            [
+                *lines,
+                f"{len(self.differences) or 'no'} difference{'s' * (len(self.differences) > 1)}",
+            ]
+        )
 
 
 def _moved(step: object) -> tuple[int, int]:
     """Messages and bytes named in the step; a collective operation's messages are the library's."""
     if isinstance(step, Messages):
-        return len(step.messages) * step.rounds, sum(
-            one.elements * BASIC[one.basic] for one in step.messages
-        ) * step.rounds
+        return (
+            len(step.messages) * step.rounds,
+            sum(one.elements * BASIC[one.basic] for one in step.messages) * step.rounds,
+        )
     if isinstance(step, Window):
         accesses = [one for epoch in step.epochs for one in epoch.accesses]
         return len(accesses), sum(one.elements * BASIC[one.basic] for one in accesses)
@@ -174,7 +191,9 @@ class Fuzz:
         """The difference if a program runs alone."""
         made = self.shop.build([program])
         how = replace(how, words=_with_ranks(how.words, program.ranks))
-        native: Ended = self.shop.run(made, program.ranks, configurations.native(program.ranks), LONGEST / 4)
+        native: Ended = self.shop.run(
+            made, program.ranks, configurations.native(program.ranks), LONGEST / 4
+        )
         what = native.fault()
         if how.name == "native":
             pass
@@ -201,22 +220,46 @@ class Fuzz:
 
             smallest = shrink(found.program, fails, self.options.shrink_seconds)
             what = last[smallest]
-        how = replace(found.configuration, words=_with_ranks(found.configuration.words, smallest.ranks))
+        how = replace(
+            found.configuration, words=_with_ranks(found.configuration.words, smallest.ranks)
+        )
         tcp = configurations.network(smallest.ranks)
         there = self.look(smallest, tcp) if found.configuration.simulated else ""
-        again = shlex.join(["python", "-m", "tests.mpi_fuzz", "--seed", str(seed), "--programs", "1"])
+        again = shlex.join(
+            ["python", "-m", "tests.mpi_fuzz", "--seed", str(seed), "--programs", "1"]
+        )
         if not alone:
             again = shlex.join(
-                ["python", "-m", "tests.mpi_fuzz", "--seed", str(seed // BATCH * BATCH), "--programs", str(BATCH)]
+                [
+                    "python",
+                    "-m",
+                    "tests.mpi_fuzz",
+                    "--seed",
+                    str(seed // BATCH * BATCH),
+                    "--programs",
+                    str(BATCH),
+                ]
             )
-        remark = f"What differs: {what}\nThe program it was made from: {again}\nThis one: mpicc -o program program.c\n"
-        remark += f"    {how.shown('./program')}\n    {configurations.native(smallest.ranks).shown('./program')}"
+        remark = (
+            f"What differs: {what}\nThe program it was made from: {again}\nThis one: mpicc -o"
+            " program program.c\n"
+        )
+        remark += (
+            f"    {how.shown('./program')}\n   "
+            f" {configurations.native(smallest.ranks).shown('./program')}"
+        )
         if found.configuration.simulated:
             remark += f"\nNatively through libfabric and TCP: {there or 'no difference'}."
         if not alone:
-            remark += "\nAlone, the program shows no difference: it takes those before it, or it does not always occur."
+            remark += (
+                "\nAlone, the program shows no difference: it takes those before it, or it does not"
+                " always occur."
+            )
         return replace(
-            found, program=smallest, what=what, source=emit([smallest], remark.replace("*/", "* /"), whole=True)
+            found,
+            program=smallest,
+            what=what,
+            source=emit([smallest], remark.replace("*/", "* /"), whole=True),
         )
 
 
@@ -229,7 +272,10 @@ def _with_ranks(words: tuple[str, ...], ranks: int) -> tuple[str, ...]:
 def search(options: Options, say: Callable[[str], None]) -> Summary:
     """Runs batches until the time is over, the programs are done, or there is a difference."""
     begin = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="mpi-fuzz-") as folder, ThreadPoolExecutor(options.jobs) as pool:
+    with (
+        tempfile.TemporaryDirectory(prefix="mpi-fuzz-") as folder,
+        ThreadPoolExecutor(options.jobs) as pool,
+    ):
         fuzz = Fuzz(options, say, options.keep or Path(folder))
         open_: list[tuple[list[int], object]] = []
         left = batches(options)

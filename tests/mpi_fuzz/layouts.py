@@ -1,7 +1,8 @@
 """Datatypes: memory layouts for a basic datatype's elements, as MPI calls and as plain offsets.
 
-A program checks MPI's work by the plain offsets, *runs*, so these do not come from MPI. Sender and receiver use
-different layout kinds for the same basic datatype; MPI requires only matching basic datatypes.
+A program checks MPI's work by the plain offsets, *runs*, so these do not come from MPI. Sender and
+receiver use different layout kinds for the same basic datatype; MPI requires only matching basic
+datatypes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,16 @@ KINDS = (
     *("blocks", "spread", "columns", "subarray", "nested", "structure"),
 )
 
-UNIT_KINDS = ("plain", "contiguous", "vector", "pieces", "blocks", "subarray", "structure", "spread")
+UNIT_KINDS = (
+    "plain",
+    "contiguous",
+    "vector",
+    "pieces",
+    "blocks",
+    "subarray",
+    "structure",
+    "spread",
+)
 """Layouts with elements that can follow each other, and that can be one element."""
 
 MOST_BLOCKS = 4096
@@ -38,7 +48,9 @@ Run = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Shape:
-    """A layout with this element count: the expression that makes the datatype, its count, and its meaning."""
+    """A layout with this element count: the expression that makes the datatype, its count, and its
+    meaning.
+    """
 
     type: str
     count: int
@@ -65,7 +77,9 @@ class Shape:
         if len(self.runs) == 1 and self.runs[0][2] == 1:
             at, length, _, _ = self.runs[0]
             runs = ((at, length, self.count, self.extent),)
-            return Shape(f"contiguous({self.count}, {self.type})", 1, self.extent * self.count, runs)
+            return Shape(
+                f"contiguous({self.count}, {self.type})", 1, self.extent * self.count, runs
+            )
         raise AssertionError(f"several elements of {self.type}")
 
 
@@ -92,7 +106,12 @@ def shape(layout: Layout, basic: str, elements: int) -> Shape:
     match layout.kind:
         case "contiguous":
             part = factor(elements, rng)
-            return Shape(f"contiguous({part}, {basic})", elements // part, part * size, ((0, part * size, 1, 0),))
+            return Shape(
+                f"contiguous({part}, {basic})",
+                elements // part,
+                part * size,
+                ((0, part * size, 1, 0),),
+            )
         case "duplicate":
             return Shape(f"duplicate({basic})", elements, size, ((0, size, 1, 0),))
         case "vector":
@@ -186,7 +205,12 @@ def _blocks(basic: str, size: int, elements: int, rng: random.Random) -> Shape |
     places = [one * (length + gap) for one in order]
     runs = tuple((place * size, length * size, 1, 0) for place in places)
     extent = count * (length + gap) * size
-    return Shape(f"resized(blocks({count}, {length}, {_ints(places)}, {basic}), 0, {extent})", 1, extent, runs)
+    return Shape(
+        f"resized(blocks({count}, {length}, {_ints(places)}, {basic}), 0, {extent})",
+        1,
+        extent,
+        runs,
+    )
 
 
 def _subarray(basic: str, size: int, elements: int, rng: random.Random) -> Shape | None:
@@ -207,7 +231,9 @@ def _nested(basic: str, size: int, elements: int, rng: random.Random) -> Shape |
     step = inner.extent + size * rng.randint(0, 5)
     ((_, length, times, apart),) = inner.runs
     runs = tuple((one * step, length, times, apart) for one in range(outer))
-    return Shape(f"vector({outer}, 1, {step}, {inner.type})", 1, (outer - 1) * step + inner.extent, runs)
+    return Shape(
+        f"vector({outer}, 1, {step}, {inner.type})", 1, (outer - 1) * step + inner.extent, runs
+    )
 
 
 def _structure(basic: str, size: int, elements: int, rng: random.Random) -> Shape:
@@ -224,9 +250,12 @@ def _structure(basic: str, size: int, elements: int, rng: random.Random) -> Shap
             runs.append((at, size, length, 2 * size))
             at += 2 * size * length
         else:
-            parts.append((at, length, basic) if way == 1 else (at, 1, f"contiguous({length}, {basic})"))
+            parts.append(
+                (at, length, basic) if way == 1 else (at, 1, f"contiguous({length}, {basic})")
+            )
             runs.append((at, length * size, 1, 0))
             at += size * length
-        # Never without a gap: MPICH 5.0.2 counts two arrays that touch both as one piece and as two, and crashes.
+        # Never without a gap: MPICH 5.0.2 counts two arrays that touch both as one piece and as
+        # two, and crashes.
         at += size * rng.choice((1, 1, 4))
     return _struct(parts, runs, at)

@@ -1,8 +1,9 @@
 """Deliberate mistakes in the code that carries real programs' bytes. The fuzz must find them.
 
-Each mistake is small and plausible, and replaces lines that occur exactly once in a source. If the source has changed
-and lacks these lines, the mistake must be rewritten. :func:`attempt` makes one mistake in a copy of the workspace,
-builds the copy, and runs the fuzz on it, without the checksums, which would find most mistakes.
+Each mistake is small and plausible, and replaces lines that occur exactly once in a source. If the
+source has changed and lacks these lines, the mistake must be rewritten. :func:`attempt` makes one
+mistake in a copy of the workspace, builds the copy, and runs the fuzz on it, without the checksums,
+which would find most mistakes.
 """
 
 from __future__ import annotations
@@ -34,13 +35,17 @@ class Mistake:
         path = root / self.source
         text = path.read_text(encoding="utf-8")
         if text.count(self.old) != 1:
-            raise ValueError(f"{self.name}: {self.source} does not have these lines once:\n{self.old}")
+            raise ValueError(
+                f"{self.name}: {self.source} does not have these lines once:\n{self.old}"
+            )
         path.write_text(text.replace(self.old, self.new), encoding="utf-8")
 
     def plant(self, workspace: Path, root: Path) -> None:
         """Copy the workspace's Python part to an empty folder, and make the mistake there."""
         for part in ("python", "tests"):
-            shutil.copytree(workspace / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(
+                workspace / part, root / part, ignore=shutil.ignore_patterns("__pycache__")
+            )
         for part in ("machines", "experiments"):
             shutil.copytree(workspace / part, root / part)
         shutil.copy(workspace / "pyproject.toml", root)
@@ -58,7 +63,8 @@ MISTAKES = [
         "a lost piece",
         "crates/fi/src/progress.rs",
         "} else if let Some(operation) = self.under_way.get(&ended.id) {\n",
-        "} else if let Some(operation) = self.under_way.get(&ended.id).filter(|_| part.at() == 0) {\n",
+        "} else if let Some(operation) = self.under_way.get(&ended.id).filter(|_| part.at() =="
+        " 0) {\n",
     ),
     Mistake(
         "a piece twice",
@@ -88,13 +94,15 @@ MISTAKES = [
         "a truncated message is no error",
         "crates/fi/src/progress.rs",
         "            EndStatus::Truncated => FI_ETRUNC,\n",
-        "            EndStatus::Truncated => return self.completions.done(binding, entry, source),\n",
+        "            EndStatus::Truncated => return self.completions.done(binding, entry,"
+        " source),\n",
     ),
     Mistake(
         "a cancelled receive is none",
         "crates/fi/src/progress.rs",
         "            EndStatus::Cancelled => FI_ECANCELED,\n",
-        "            EndStatus::Cancelled => return self.completions.done(binding, entry, source),\n",
+        "            EndStatus::Cancelled => return self.completions.done(binding, entry,"
+        " source),\n",
     ),
     Mistake(
         "the second piece of memory of a message is left out",
@@ -112,7 +120,8 @@ MISTAKES = [
         "a stale buffer: the bytes of the message before",
         "crates/mpirun/src/memory.rs",
         "        let stored = self.node.store(buffer.start(), bytes);\n",
-        "        let stored = self.node.store(buffer.start(), &bytes[..bytes.len() - bytes.len() / 400]);\n",
+        "        let stored = self.node.store(buffer.start(), &bytes[..bytes.len() - bytes.len() /"
+        " 400]);\n",
     ),
     Mistake(
         "a put and a get share their buffers",
@@ -124,8 +133,12 @@ MISTAKES = [
 """All but the last two are in the library that ranks load, which is built in seconds."""
 
 
-def attempt(mistake: Mistake | None, root: Path, folder: Path, seconds: int) -> subprocess.CompletedProcess[str]:
-    """Run the fuzz on a copy of the workspace with a mistake, or without one; ``folder`` keeps copy and builds."""
+def attempt(
+    mistake: Mistake | None, root: Path, folder: Path, seconds: int
+) -> subprocess.CompletedProcess[str]:
+    """Run the fuzz on a copy of the workspace with a mistake, or without one; ``folder`` keeps copy
+    and builds.
+    """
     copy = folder / "workspace"
     shutil.rmtree(copy, ignore_errors=True)
     for part in ("crates", "examples", "python", "machines", "experiments"):
@@ -140,12 +153,18 @@ def attempt(mistake: Mistake | None, root: Path, folder: Path, seconds: int) -> 
         "elanite-py": ("lib_core.so", "_core.abi3.so"),
     }
     for crate, (made, name) in built.items():
-        ours = mistake is not None and mistake.source.startswith("crates/mpirun") == (crate == "elanite-py")
+        ours = mistake is not None and mistake.source.startswith("crates/mpirun") == (
+            crate == "elanite-py"
+        )
         if not ours:
             shutil.copy(root / "python" / "elanite" / name, package / name)
             continue
         command = ["cargo", "build", "--release", "--locked", "--quiet", "--package", crate]
-        environment = {**os.environ, "CARGO_TARGET_DIR": str(folder / "target"), "PYO3_PYTHON": sys.executable}
+        environment = {
+            **os.environ,
+            "CARGO_TARGET_DIR": str(folder / "target"),
+            "PYO3_PYTHON": sys.executable,
+        }
         subprocess.run(command, cwd=copy, env=environment, check=True)
         shutil.copy(folder / "target" / "release" / made, package / name)
     script = folder / "elanite"
@@ -156,7 +175,21 @@ def attempt(mistake: Mistake | None, root: Path, folder: Path, seconds: int) -> 
     )
     script.chmod(0o755)
     environment = {**os.environ, "ELANITE_FUZZ_COMMAND": str(script)}
-    words = ["-m", "tests.mpi_fuzz", "--seconds", str(seconds), "--seed", "0", "--shrink-seconds", "0"]
+    words = [
+        "-m",
+        "tests.mpi_fuzz",
+        "--seconds",
+        str(seconds),
+        "--seed",
+        "0",
+        "--shrink-seconds",
+        "0",
+    ]
     return subprocess.run(
-        [sys.executable, *words], cwd=root, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, *words],
+        cwd=root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )

@@ -18,7 +18,9 @@ class Plan:
     fill: list[str] = field(default_factory=list)
     """Before each call."""
     expect: list[str] = field(default_factory=list)
-    """The result buffer's contents after the call; the lines write them into a buffer ``picture``."""
+    """The result buffer's contents after the call; the lines write them into a buffer
+    ``picture``.
+    """
     sent: list[str] = field(default_factory=list)
     """The input buffer's unchanged contents."""
 

@@ -26,7 +26,9 @@ LAST = "all done\n"
 
 @dataclass(frozen=True)
 class Ended:
-    """A run's end: its exit code (``None``: it did not end in time), each rank's records, its output."""
+    """A run's end: its exit code (``None``: it did not end in time), each rank's records, its
+    output.
+    """
 
     code: int | None
     records: tuple[str, ...]
@@ -70,7 +72,10 @@ def differ(native: Ended, other: Ended) -> str:
             if mine != theirs:
                 return f"rank {rank}: natively {mine!r}, simulated {theirs!r}"
         if one != two:
-            return f"rank {rank}: natively {len(one.splitlines())} lines of records, simulated {len(two.splitlines())}"
+            return (
+                f"rank {rank}: natively {len(one.splitlines())} lines of records, simulated"
+                f" {len(two.splitlines())}"
+            )
     return ""
 
 
@@ -83,7 +88,9 @@ def first_unlike(native: Ended, other: Ended, programs: Sequence[Program]) -> Pr
             return last  # the one before did not end
         last = program
         same = mine.get(program.seed) == theirs[program.seed]
-        if not same or any(line.startswith("wrong") for lines in theirs[program.seed] for line in lines):
+        if not same or any(
+            line.startswith("wrong") for lines in theirs[program.seed] for line in lines
+        ):
             return program
     return last
 
@@ -110,7 +117,16 @@ class Workshop:
         source = self.folder / f"programs-{self._count}.c"
         source.write_text(emit(programs), encoding="utf-8")
         made = source.with_suffix("")
-        words = [str(BIN / "mpicc"), *FLAGS, "-O0", f"-I{FOLDER}", str(source), *self._objects, "-o", str(made)]
+        words = [
+            str(BIN / "mpicc"),
+            *FLAGS,
+            "-O0",
+            f"-I{FOLDER}",
+            str(source),
+            *self._objects,
+            "-o",
+            str(made),
+        ]
         subprocess.run(words, check=True)
         source.unlink()
         return made
@@ -125,7 +141,12 @@ class Workshop:
         said = place / "said"
         with said.open("wb") as stream:
             process = subprocess.Popen(
-                words, stdout=stream, stderr=stream, stdin=subprocess.DEVNULL, env=environment, start_new_session=True
+                words,
+                stdout=stream,
+                stderr=stream,
+                stdin=subprocess.DEVNULL,
+                env=environment,
+                start_new_session=True,
             )
             try:
                 code: int | None = process.wait(seconds * self.slow)

@@ -1,7 +1,8 @@
 """Makes a program that shows a difference as small as it can be, within bounded time.
 
-Steps are removed, then ranks, then messages and accesses within steps; then the rest is simplified. ``fit`` makes the
-smaller program correct. The smaller program replaces the larger one if it still shows any difference.
+Steps are removed, then ranks, then messages and accesses within steps; then the rest is simplified.
+``fit`` makes the smaller program correct. The smaller program replaces the larger one if it still
+shows any difference.
 """
 
 from __future__ import annotations
@@ -67,7 +68,10 @@ def _renamed(program: Program) -> Program:
     steps = [
         replace(
             step,
-            messages=tuple(replace(one, source=used.index(one.source), to=used.index(one.to)) for one in step.messages),
+            messages=tuple(
+                replace(one, source=used.index(one.source), to=used.index(one.to))
+                for one in step.messages
+            ),
         )
         for step in program.steps
         if isinstance(step, Messages)
@@ -86,9 +90,15 @@ def _steps(step: Step) -> Iterator[Step]:
             yield replace(step, finish=("Waitall",))
             for number, one in enumerate(step.messages):
                 for simpler in _messages(one):
-                    yield replace(step, messages=(*step.messages[:number], simpler, *step.messages[number + 1 :]))
+                    yield replace(
+                        step,
+                        messages=(*step.messages[:number], simpler, *step.messages[number + 1 :]),
+                    )
         case Cancels():
-            yield from (replace(step, pairs=step.pairs[:one] + step.pairs[one + 1 :]) for one in range(len(step.pairs)))
+            yield from (
+                replace(step, pairs=step.pairs[:one] + step.pairs[one + 1 :])
+                for one in range(len(step.pairs))
+            )
             yield from (replace(step, bytes=size) for size in SIMPLER if size < step.bytes)
         case Collective():
             yield replace(step, comm=Ref())
@@ -135,7 +145,9 @@ def _messages(one: Message) -> Iterator[Message]:
 
 def _windows(step: Window) -> Iterator[Window]:
     epochs = step.epochs
-    yield from (replace(step, epochs=epochs[:one] + epochs[one + 1 :]) for one in range(len(epochs)))
+    yield from (
+        replace(step, epochs=epochs[:one] + epochs[one + 1 :]) for one in range(len(epochs))
+    )
     yield replace(step, comm=Ref())
     yield replace(step, how="create", unit=1)
     for number, epoch in enumerate(epochs):
@@ -143,8 +155,17 @@ def _windows(step: Window) -> Iterator[Window]:
         for one, access in enumerate(epoch.accesses):
             rest = epoch.accesses[:one], epoch.accesses[one + 1 :]
             simpler.append(rest[0] + rest[1])
-            changed = [replace(access, out=PLAIN, into=PLAIN), replace(access, request=False), replace(access, shift=0)]
-            changed += [replace(access, elements=size) for size in SIMPLER if 0 < size < access.elements]
+            changed = [
+                replace(access, out=PLAIN, into=PLAIN),
+                replace(access, request=False),
+                replace(access, shift=0),
+            ]
+            changed += [
+                replace(access, elements=size) for size in SIMPLER if 0 < size < access.elements
+            ]
             simpler += [(*rest[0], other, *rest[1]) for other in changed if other != access]
         for accesses in simpler:
-            yield replace(step, epochs=(*epochs[:number], replace(epoch, accesses=accesses), *epochs[number + 1 :]))
+            yield replace(
+                step,
+                epochs=(*epochs[:number], replace(epoch, accesses=accesses), *epochs[number + 1 :]),
+            )

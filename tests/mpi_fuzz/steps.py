@@ -1,8 +1,8 @@
 """A program's steps, which all ranks execute in the same order.
 
-A rank takes part in a step if it is in the step's communicator. Ranks are numbered in this communicator, except where a
-communicator is made: there they are MPI_COMM_WORLD ranks. All values are immutable, so that replacing parts of a
-program makes a smaller one.
+A rank takes part in a step if it is in the step's communicator. Ranks are numbered in this
+communicator, except where a communicator is made: there they are MPI_COMM_WORLD ranks. All values
+are immutable, so that replacing parts of a program makes a smaller one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ WORLD = 0
 
 @dataclass(frozen=True, order=True)
 class Ref:
-    """A communicator: a variable's name, and an index among the variable's communicators on different ranks."""
+    """A communicator: a variable's name, and an index among the variable's communicators on
+    different ranks.
+    """
 
     name: int = WORLD
     which: int = 0
@@ -36,8 +38,9 @@ PLAIN = Layout("plain", 0)
 class Message:
     """One message in a step, with its datatype on either side.
 
-    ``side`` is the sender's group in an inter-communicator. ``room`` is the receive's element count, smaller than the
-    sent count if it is to be truncated. Receives in one ``wild`` group may find each other's messages.
+    ``side`` is the sender's group in an inter-communicator. ``room`` is the receive's element
+    count, smaller than the sent count if it is to be truncated. Receives in one ``wild`` group may
+    find each other's messages.
     """
 
     side: int
@@ -54,7 +57,9 @@ class Message:
     early: bool = False
     """The receive is posted before anything is sent."""
     send_until: int = 0
-    """The sender waits for its request after this many further messages; 0: at the end of the step."""
+    """The sender waits for its request after this many further messages; 0: at the end of the
+    step.
+    """
     receive_until: int = 0
     wild: str = ""
     """any source, any tag, any: receives that may find all messages in the group."""
@@ -65,7 +70,10 @@ class Message:
 
 @dataclass(frozen=True)
 class Make:
-    """Makes communicators. ``colors`` and ``keys`` are by MPI_COMM_WORLD rank; a colour below 0 joins none."""
+    """Makes communicators.
+
+    ``colors`` and ``keys`` are by MPI_COMM_WORLD rank; a colour below 0 joins none.
+    """
 
     name: int
     how: str
@@ -79,7 +87,10 @@ class Make:
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages in flight together. ``rounds`` above 1: all requests are persistent, and start so often."""
+    """Messages in flight together.
+
+    ``rounds`` above 1: all requests are persistent, and start so often.
+    """
 
     comm: Ref
     messages: tuple[Message, ...]
@@ -111,11 +122,12 @@ class Nobody:
 
 @dataclass(frozen=True)
 class Collective:
-    """A collective operation. ``form`` is "", "I" (nonblocking) or "init" (persistent, ``rounds`` times).
+    """A collective operation. ``form`` is "", "I" (nonblocking) or "init" (persistent, ``rounds``
+    times).
 
-    ``units`` is the unit count that a rank gives to, or gets from, each other one, reduced by the salt in the forms
-    that let ranks differ. A unit is ``per_unit`` elements of the basic datatype, or one value with a reduction's
-    ``kind``.
+    ``units`` is the unit count that a rank gives to, or gets from, each other one, reduced by the
+    salt in the forms that let ranks differ. A unit is ``per_unit`` elements of the basic datatype,
+    or one value with a reduction's ``kind``.
     """
 
     comm: Ref
@@ -137,9 +149,11 @@ class Collective:
 
 @dataclass(frozen=True)
 class Access:
-    """A one-sided operation. ``at`` is the place in the target's window, exclusive to it within the epoch.
+    """A one-sided operation. ``at`` is the place in the target's window, exclusive to it within the
+    epoch.
 
-    Accumulates that share a place all have the same ``op`` and datatype, so that their order does not count.
+    Accumulates that share a place all have the same ``op`` and datatype, so that their order does
+    not count.
     """
 
     call: str

@@ -31,10 +31,19 @@ MODULES = (
 )
 """The modules that judge: figures with their intervals, measures, bounds, verdicts and counts."""
 FILES = (
-    "test_admissible", "test_collective_measures", "test_independent", "test_job_measures", "test_judging_mistakes",
-    "test_looks", "test_measures", "test_multirail_measures", "test_one_run", "test_proofs", "test_result_mistakes",
+    "test_admissible",
+    "test_collective_measures",
+    "test_independent",
+    "test_job_measures",
+    "test_judging_mistakes",
+    "test_looks",
+    "test_measures",
+    "test_multirail_measures",
+    "test_one_run",
+    "test_proofs",
+    "test_result_mistakes",
     "test_tally",
-)  # fmt: skip
+)
 """The tests that judge the mutants: tests for single functions, which run no simulation."""
 LEDGER = FOLDER / "accepted.toml"
 
@@ -55,20 +64,27 @@ def main(names: list[str]) -> int:
     from mutants.trial import Trial, say
 
     if unknown := set(names) - set(MODULES):
-        sys.exit(f"error: no judging module {', '.join(sorted(unknown))}; there are {', '.join(MODULES)}")
+        sys.exit(
+            f"error: no judging module {', '.join(sorted(unknown))}; there are {', '.join(MODULES)}"
+        )
     finder = Finder(PACKAGE, MODULES)
     sys.meta_path.insert(0, finder)
     known = accepted()
     trial = Trial(finder, switch(), lambda module: not names or module in names, known)
     files = [str(file) for name in FILES if (file := TESTS / f"{name}.py").exists()]
-    pytest.main([*files, "-k", "not planted and not mutant", "-p", "no:cacheprovider", "-q"], plugins=[trial])
+    pytest.main(
+        [*files, "-k", "not planted and not mutant", "-p", "no:cacheprovider", "-q"],
+        plugins=[trial],
+    )
     left = [finder.mutants[number] for number in trial.survived]
     open_ = [one for one in left if one.name not in known]
     for name in trial.without:
         say(f"does not count: {name}")
     tried = len(trial.killed) + len(left)
-    say(f"{len(trial.killed)} of {tried} mutants are killed, {len(left) - len(open_)} survivors are accepted, "
-        f"{len(open_)} are not")  # fmt: skip
+    say(
+        f"{len(trial.killed)} of {tried} mutants are killed, {len(left) - len(open_)} survivors are accepted, "
+        f"{len(open_)} are not"
+    )
     if not tried:
         return 2
     return int(bool(open_))

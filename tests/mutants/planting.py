@@ -1,7 +1,8 @@
-"""A module's mutants, each behind a switch: ``a < b`` becomes ``a <= b if __mutant__(7) else a < b``.
+"""A module's mutants, each behind a switch: ``a < b`` becomes
+``a <= b if __mutant__(7) else a < b``.
 
-Only function and lambda bodies have mutants: code that runs once at import has run before a switch is on. Exception
-texts have no mutants.
+Only function and lambda bodies have mutants: code that runs once at import has run before a switch
+is on. Exception texts have no mutants.
 """
 
 from __future__ import annotations
@@ -94,10 +95,15 @@ class Planter(ast.NodeTransformer):
             before, after = ast.unparse(pristine), ast.unparse(ast.fix_missing_locations(other))
             function = ".".join(self.functions) or "<module>"
             like = Mutant(self.module, function, before, after, 0, pristine.lineno)
-            count = sum((one.module, one.function, one.before, one.after) == (like.module, function, before, after)
-                        for one in self.mutants)  # fmt: skip
+            count = sum(
+                (one.module, one.function, one.before, one.after)
+                == (like.module, function, before, after)
+                for one in self.mutants
+            )
             test = ast.Call(ast.Name(SWITCH, ast.Load()), [ast.Constant(len(self.mutants))], [])
-            self.mutants.append(Mutant(self.module, function, before, after, count, pristine.lineno))
+            self.mutants.append(
+                Mutant(self.module, function, before, after, count, pristine.lineno)
+            )
             node = ast.copy_location(ast.IfExp(test, other, node), pristine)
         return node
 
@@ -128,7 +134,11 @@ class Planter(ast.NodeTransformer):
         self.depth -= isinstance(node, ast.Lambda)
         if not self.depth:
             return found
-        if isinstance(found, ast.If) and isinstance(pristine, ast.If) and not negatable(pristine.test):
+        if (
+            isinstance(found, ast.If)
+            and isinstance(pristine, ast.If)
+            and not negatable(pristine.test)
+        ):
             opposite = ast.UnaryOp(ast.Not(), deepcopy(pristine.test))
             found.test = self.switched(found.test, pristine.test, iter([opposite]))
         if isinstance(found, ast.comprehension) and isinstance(pristine, ast.comprehension):
@@ -142,7 +152,8 @@ class Planter(ast.NodeTransformer):
 def negatable(test: ast.expr) -> bool:
     """Whether a mutant of the test itself is its opposite."""
     return (
-        isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq | ast.NotEq | ast.Is | ast.IsNot | ast.In)
+        isinstance(test, ast.Compare)
+        and isinstance(test.ops[0], ast.Eq | ast.NotEq | ast.Is | ast.IsNot | ast.In)
     ) or (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not))
 
 
@@ -152,12 +163,18 @@ def variants(node: ast.expr) -> Iterator[ast.expr]:
         case ast.Compare(left, ops, comparators):
             for place, op in enumerate(ops):
                 for other in COMPARISONS[type(op)][: 1 if len(ops) > 1 else None]:
-                    yield ast.Compare(deepcopy(left), [*ops[:place], other(), *ops[place + 1 :]], deepcopy(comparators))
+                    yield ast.Compare(
+                        deepcopy(left),
+                        [*ops[:place], other(), *ops[place + 1 :]],
+                        deepcopy(comparators),
+                    )
         case ast.BoolOp(op, values):
             yield ast.BoolOp(ast.Or() if isinstance(op, ast.And) else ast.And(), deepcopy(values))
         case ast.UnaryOp(ast.Not() | ast.USub(), operand):
             yield deepcopy(operand)
-        case ast.BinOp(left, op, right) if type(op) in OPERATORS and not (text(left) or text(right)):
+        case ast.BinOp(left, op, right) if type(op) in OPERATORS and not (
+            text(left) or text(right)
+        ):
             yield ast.BinOp(deepcopy(left), OPERATORS[type(op)](), deepcopy(right))
         case ast.Constant(bool() as value):
             yield ast.Constant(not value)
@@ -166,7 +183,9 @@ def variants(node: ast.expr) -> Iterator[ast.expr]:
         case ast.IfExp(test, body, orelse):
             yield ast.IfExp(deepcopy(test), deepcopy(orelse), deepcopy(body))
         case ast.Call(ast.Name(name), arguments, keywords) if name in ("min", "max", "any", "all"):
-            yield ast.Call(ast.Name(NAMES[name], ast.Load()), deepcopy(arguments), deepcopy(keywords))
+            yield ast.Call(
+                ast.Name(NAMES[name], ast.Load()), deepcopy(arguments), deepcopy(keywords)
+            )
         case ast.Attribute(value, "low" | "high" as name, ast.Load()):
             yield ast.Attribute(deepcopy(value), NAMES[name], ast.Load())
 
@@ -199,7 +218,9 @@ class Finder:
         self.package, self.modules = package, modules
         self.mutants: list[Mutant] = []
 
-    def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
+    def find_spec(
+        self, name: str, _path: object = None, _target: object = None
+    ) -> ModuleSpec | None:
         """The specification for a module that gets mutants."""
         short = name.removeprefix("elanite.")
         if short not in self.modules:

@@ -1,8 +1,10 @@
-"""The mutant trial: a pytest plugin that, in place of the tests, runs for each mutant the tests that reach it.
+"""The mutant trial: a pytest plugin that, in place of the tests, runs for each mutant the tests
+that reach it.
 
-All runs are in one process: polars threads do not survive a fork. The tests run once without a mutant, which shows the
-mutants that each reaches, and its time. Then each mutant is switched on, until the first test fails; a mutant with
-which the tests take too long is found, too. Function caches filled under a mutant are dropped after it.
+All runs are in one process: polars threads do not survive a fork. The tests run once without a
+mutant, which shows the mutants that each reaches, and its time. Then each mutant is switched on,
+until the first test fails; a mutant with which the tests take too long is found, too. Function
+caches filled under a mutant are dropped after it.
 """
 
 from __future__ import annotations
@@ -53,8 +55,15 @@ class Trial:
         for number, mutant in enumerate(self.finder.mutants):
             if not self.chosen(mutant.module):
                 continue
-            tests = sorted((place for place, found in reach.items() if number in found), key=lambda one: spent[one])
-            if self.found(number, [session.items[place] for place in tests], sum(spent[place] for place in tests)):
+            tests = sorted(
+                (place for place, found in reach.items() if number in found),
+                key=lambda one: spent[one],
+            )
+            if self.found(
+                number,
+                [session.items[place] for place in tests],
+                sum(spent[place] for place in tests),
+            ):
                 self.killed.add(number)
             else:
                 self.survived[number] = len(tests)
@@ -62,7 +71,9 @@ class Trial:
                     say(f"survives {len(tests):3} tests, line {mutant.line:3}: {mutant.name}")
         return True
 
-    def recorded(self, items: Sequence[pytest.Item]) -> tuple[dict[int, set[int]], dict[int, float]]:
+    def recorded(
+        self, items: Sequence[pytest.Item]
+    ) -> tuple[dict[int, set[int]], dict[int, float]]:
         """For each test that counts: the mutants that it reaches, and its processor time."""
         reach: dict[int, set[int]] = {}
         spent: dict[int, float] = {}
@@ -71,12 +82,16 @@ class Trial:
                 self.without.append(item.nodeid)
                 continue
             self.switch.reached, begun = set(), time.process_time()
-            forget(dict.fromkeys(cached(), -1))  # a test may reach a mutant by way of a cache that another one filled
+            forget(
+                dict.fromkeys(cached(), -1)
+            )  # a test may reach a mutant by way of a cache that another one filled
             if fails([item], LONGEST):
                 self.without.append(item.nodeid)
             else:
                 reach[place], spent[place] = self.switch.reached, time.process_time() - begun
-        say(f"{len(reach)} tests take {sum(spent.values()):.0f} s; {len(self.without)} do not count")
+        say(
+            f"{len(reach)} tests take {sum(spent.values()):.0f} s; {len(self.without)} do not count"
+        )
         return reach, spent
 
     def found(self, number: int, items: Sequence[pytest.Item], usual: float) -> bool:
@@ -94,7 +109,11 @@ def fails(items: Sequence[pytest.Item], seconds: float) -> bool:
     """Run tests until one fails; more processor time than this is a failure, too."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
-        return any(report.failed for item in items for report in runtestprotocol(item, log=False, nextitem=None))
+        return any(
+            report.failed
+            for item in items
+            for report in runtestprotocol(item, log=False, nextitem=None)
+        )
     except TimeoutError:
         return True
     finally:

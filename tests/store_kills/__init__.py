@@ -1,1 +1,3 @@
-"""Campaigns that are killed at chosen and at random points, and campaigns that cannot write: see ``run``."""
+"""Campaigns that are killed at chosen and at random points, and campaigns that cannot write: see
+``run``.
+"""

@@ -2,16 +2,17 @@
 
     python -m store_kills.run --folder DIR --kills 1000 --errors 100 --seed 0
 
-runs in a process into which ``strike.c`` has been preloaded, and forks a campaign for each strike: two thirds of the
-kills come at a drawn operation on a store file (half of them with the loss of all unsynced data), one third at a drawn
-moment. Each campaign continues with the store left by the previous kill; when the store is complete, some points are
-removed from it. After each kill:
+runs in a process into which ``strike.c`` has been preloaded, and forks a campaign for each strike:
+two thirds of the kills come at a drawn operation on a store file (half of them with the loss of all
+unsynced data), one third at a drawn moment. Each campaign continues with the store left by the
+previous kill; when the store is complete, some points are removed from it. After each kill:
 
 - every folder that looks finished has the bytes that an uninterrupted campaign writes;
 - no point is lost that was finished before, or that the campaign had reported as finished.
 
-Errors (a full disk, a folder that has become read-only, a disk that fails) come at a drawn operation. The campaign
-names the file and the remedy, ends with exit code 1, and leaves no half-written file where it could remove it.
+Errors (a full disk, a folder that has become read-only, a disk that fails) come at a drawn
+operation. The campaign names the file and the remedy, ends with exit code 1, and leaves no
+half-written file where it could remove it.
 """
 
 from __future__ import annotations
@@ -45,9 +46,15 @@ if TYPE_CHECKING:
 
 EXPERIMENT = Path(__file__).with_name("tiny.toml")
 KILL, POWER, FULL, LOCKED, BROKEN = range(5)
-SAID = {FULL: "No space left on device", LOCKED: "Read-only file system", BROKEN: "Input/output error"}
+SAID = {
+    FULL: "No space left on device",
+    LOCKED: "Read-only file system",
+    BROKEN: "Input/output error",
+}
 LONGEST = 600.0
-"""Seconds after which a campaign of some milliseconds hangs, on a host so busy that it takes a minute."""
+"""Seconds after which a campaign of some milliseconds hangs, on a host so busy that it takes a
+minute.
+"""
 
 Contents = dict[str, dict[str, bytes]]
 
@@ -106,7 +113,9 @@ class Strikes:
         self.missed = self.rounds = self.left = 0
 
     def fork(self, work: Callable[[int], None]) -> tuple[int, int]:
-        """Runs a function in a child that then ends well; returns the child and the read end of its pipe."""
+        """Runs a function in a child that then ends well; returns the child and the read end of its
+        pipe.
+        """
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
@@ -124,7 +133,9 @@ class Strikes:
         return child, reading
 
     def campaign(self, at: int, how: int, delay: float | None) -> tuple[set[str], int, int, float]:
-        """Runs the campaign: the points that it reported, how it ended, its operations on files, and its seconds."""
+        """Runs the campaign: the points that it reported, how it ended, its operations on files,
+        and its seconds.
+        """
 
         def work(pipe: int) -> None:
             self.library.strike_arm(os.fsencode(self.store), ctypes.c_long(at), how)
@@ -143,7 +154,12 @@ class Strikes:
         os.close(pipe)
         lines = said.decode().split("\n")[:-1]
         operations = [int(line.split()[1]) for line in lines if line.startswith("operations")]
-        return {line for line in lines if " " not in line}, end, sum(operations), time.monotonic() - began
+        return (
+            {line for line in lines if " " not in line},
+            end,
+            sum(operations),
+            time.monotonic() - began,
+        )
 
     def ended(self, child: int) -> int:
         """A child's exit code, or minus the signal that killed it."""
@@ -198,7 +214,9 @@ class Strikes:
         after = contents(self.store)
         for name, files in after.items():
             if files != self.whole.get(name):
-                raise SystemExit(f"{name} looks finished, and differs from that of an uninterrupted campaign")
+                raise SystemExit(
+                    f"{name} looks finished, and differs from that of an uninterrupted campaign"
+                )
             if Store(self.store).get(name) is None:
                 raise SystemExit(f"{name} looks finished, and the store does not take it")
         lost = wanted - set(after)
@@ -219,18 +237,27 @@ class Strikes:
             os.dup2(handle, 1)
             os.dup2(handle, 2)
             self.library.strike_arm(os.fsencode(self.store), ctypes.c_long(at), how)
-            elanite(["run", str(EXPERIMENT), "--out", str(self.out), "--jobs", "2", "--format", "csv"])
+            elanite(
+                ["run", str(EXPERIMENT), "--out", str(self.out), "--jobs", "2", "--format", "csv"]
+            )
 
         child, pipe = self.fork(work)
         end = self.ended(child)
         os.close(pipe)
         text = log.read_text()
-        told = "Traceback" not in text and SAID[how] in text and str(self.store) in text and "The same command" in text
+        told = (
+            "Traceback" not in text
+            and SAID[how] in text
+            and str(self.store) in text
+            and "The same command" in text
+        )
         if end != 1 or not told:
             raise SystemExit(f"{SAID[how]} from operation {at} on: exit code {end}\n{text}")
         partial = list(self.store.glob(".partial-*"))
         if partial and how != LOCKED:
-            raise SystemExit(f"{SAID[how]} from operation {at} on: {partial[0]} is left half-written")
+            raise SystemExit(
+                f"{SAID[how]} from operation {at} on: {partial[0]} is left half-written"
+            )
         self.check(before)
 
     def finish(self) -> None:
@@ -262,9 +289,10 @@ def main() -> int:
         sys.stderr.write(f"strike {number} of --seed {given.seed}: {failed}\n")
         return 1
     sys.stdout.write(
-        f"{sum(strikes.kills.values())} kills: {strikes.kills}; {strikes.left} found half-written; "
-        f"{strikes.rounds} campaigns completed, {strikes.missed} of them before the kill; {given.errors} errors; "
-        f"{strikes.operations} operations on files in an uninterrupted campaign\n"
+        f"{sum(strikes.kills.values())} kills: {strikes.kills}; {strikes.left} found half-written;"
+        f" {strikes.rounds} campaigns completed, {strikes.missed} of them before the kill;"
+        f" {given.errors} errors; {strikes.operations} operations on files in an uninterrupted"
+        " campaign\n"
     )
     return 0
 

@@ -1,12 +1,15 @@
-"""All files that Elanite reads: regular ones with bounded sizes. No other module opens a file for reading.
+"""All files that Elanite reads: regular ones with bounded sizes. No other module opens a file for
+reading.
 
-An input's name may stand for anything: a device without an end, a pipe that no process writes, a file with many
-gigabytes. So a file's kind and size are checked before the first byte is read, and before memory is taken. The file is
-opened without waiting, so that a pipe is refused immediately; and reading ends at the bound, so that a growing file, or
-a kernel file without a size, is bounded too.
+An input's name may stand for anything: a device without an end, a pipe that no process writes, a
+file with many gigabytes. So a file's kind and size are checked before the first byte is read, and
+before memory is taken. The file is opened without waiting, so that a pipe is refused immediately;
+and reading ends at the bound, so that a growing file, or a kernel file without a size, is bounded
+too.
 
-On a command line, ``-`` in place of a file is standard input, which ends at the same bound. It is read once, so that an
-input that a command reads twice has one content. Names within files never stand for standard input.
+On a command line, ``-`` in place of a file is standard input, which ends at the same bound. It is
+read once, so that an input that a command reads twice has one content. Names within files never
+stand for standard input.
 
 Errors name the file, the option or key that names it, and a remedy.
 """
@@ -55,13 +58,19 @@ class IrregularFile(OSError):
 
 
 def kind(path: Path) -> str | None:
-    """The kind of anything but a regular file: ``a pipe``; `None` for a regular file. Raises ``OSError``."""
+    """The kind of anything but a regular file: ``a pipe``; `None` for a regular file.
+
+    Raises ``OSError``.
+    """
     return _kind(path.stat().st_mode)
 
 
 @contextmanager
 def opened(path: Path | str, most: int | None = None) -> Iterator[BufferedReader]:
-    """A regular file, open for bytes; ``most`` bounds its size. Raises ``IrregularFile`` and other ``OSError``."""
+    """A regular file, open for bytes; ``most`` bounds its size.
+
+    Raises ``IrregularFile`` and other ``OSError``.
+    """
     _regular(path, os.stat(path), most)  # noqa: PTH116 - may be a str; opening a device may have an effect
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
@@ -88,7 +97,10 @@ def _read_to(file: BufferedReader, most: int) -> bytes:
 
 
 def typed(path: Path, most: int) -> bytes:
-    """The bytes from a command-line file, or from standard input. Raises ``IrregularFile`` and other ``OSError``."""
+    """The bytes from a command-line file, or from standard input.
+
+    Raises ``IrregularFile`` and other ``OSError``.
+    """
     if path != STDIN:
         return load(path, most)
     content = _standard_input(most)
@@ -99,7 +111,8 @@ def typed(path: Path, most: int) -> bytes:
 
 @contextmanager
 def typed_file(path: Path, ending: str) -> Iterator[Path]:
-    """A command-line file for a library that opens it; standard input is copied into a private folder.
+    """A command-line file for a library that opens it; standard input is copied into a private
+    folder.
 
     Raises ``UsageError`` if standard input cannot be read, or is too large.
     """
@@ -132,7 +145,13 @@ def check(path: Path, remedy: str = "", named: str = "", most: int | None = None
         pass
 
 
-def text(path: Path, most: int, remedy: str = "", named: str = "", read: Callable[[Path, int], bytes] = load) -> str:
+def text(
+    path: Path,
+    most: int,
+    remedy: str = "",
+    named: str = "",
+    read: Callable[[Path, int], bytes] = load,
+) -> str:
     """The text in a user's file, in UTF-8; ``typed`` as ``read`` allows standard input.
 
     ``named`` is the option or the key that names the file. Raises ``UsageError``.

@@ -1,13 +1,14 @@
 """The build: which program computes the results.
 
-Two fingerprints are compiled into the simulator (``crates/provenance`` defines them). ``engine`` covers everything that
-decides a point's result: a point from another engine is a point from another program, whatever its model revision.
-``sources`` covers also the parts for runs with real programs. Comments, tests and documents are not covered.
+Two fingerprints are compiled into the simulator (``crates/provenance`` defines them). ``engine``
+covers everything that decides a point's result: a point from another engine is a point from another
+program, whatever its model revision. ``sources`` covers also the parts for runs with real programs.
+Comments, tests and documents are not covered.
 
-The commit is for people. In a checkout it is the present one, with a mark if tracked sources differ from it; in a wheel
-it is the commit that the wheel was built from. Git is asked once per process, and only if a text or a manifest names
-the commit. A checkout with sources that have changed since the simulator was compiled is *stale*: results then belong
-to the older sources.
+The commit is for people. In a checkout it is the present one, with a mark if tracked sources differ
+from it; in a wheel it is the commit that the wheel was built from. Git is asked once per process,
+and only if a text or a manifest names the commit. A checkout with sources that have changed since
+the simulator was compiled is *stale*: results then belong to the older sources.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ DIGITS = 12
 UNKNOWN = "unknown"
 
 STALE = (
-    "the sources have changed since the simulator was compiled, and results are those of the older sources;"
-    " run: make build"
+    "the sources have changed since the simulator was compiled, and results are those of the older"
+    " sources; run: make build"
 )
 
 _ROOT = Path(__file__).resolve().parents[3]
@@ -59,7 +60,9 @@ class Build:
     revision: int
     """The model revision."""
     engine: str
-    """The fingerprint over everything that decides points' results; empty in manifests that do not name it."""
+    """The fingerprint over everything that decides points' results; empty in manifests that do not
+    name it.
+    """
     sources: str
     """The fingerprint over everything that was compiled; empty likewise."""
     commit: str
@@ -104,9 +107,14 @@ class Build:
         return f"{self.commit[:DIGITS] or UNKNOWN}{' with changes' if self.dirty else ''}"
 
     def __str__(self) -> str:
-        """In one line: ``elanite 0.1.0 (model revision 3, engine 0f3c5a7e9b1d, commit 1a2b3c4d5e6f with changes)``."""
+        """In one line:
+        ``elanite 0.1.0 (model revision 3, engine 0f3c5a7e9b1d, commit 1a2b3c4d5e6f with changes)``.
+        """
         engine = self.engine[:DIGITS] or UNKNOWN
-        return f"elanite {self.version} (model revision {self.revision}, engine {engine}, commit {self._commit})"
+        return (
+            f"elanite {self.version} (model revision {self.revision}, engine {engine}, commit"
+            f" {self._commit})"
+        )
 
 
 def grouped(builds: Iterable[Build]) -> list[tuple[Build, int]]:
@@ -125,7 +133,8 @@ def note(builds: Sequence[tuple[Build, int]]) -> str:
     if all(is_own(build.versions()) for build, _ in builds):
         return ""
     named = "; ".join(
-        f"{number:,} of {'this build, ' if is_own(build.versions()) else ''}{build}" for build, number in builds
+        f"{number:,} of {'this build, ' if is_own(build.versions()) else ''}{build}"
+        for build, number in builds
     )
     if len(builds) == 1:
         return f"all points are of another build: {named}"
@@ -146,7 +155,9 @@ def is_own(versions: Versions) -> bool:
 
 @cache
 def stale() -> bool:
-    """Whether the compiled simulator is older than the checkout's sources; False for an installed package."""
+    """Whether the compiled simulator is older than the checkout's sources; False for an installed
+    package.
+    """
     if not (_ROOT / "crates" / "py" / "Cargo.toml").is_file():
         return False
     try:

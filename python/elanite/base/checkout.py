@@ -1,6 +1,7 @@
 """A checkout's commit, and whether its sources differ from it.
 
-The build backend loads this file by its path, before the package is built: the module imports no other package module.
+The build backend loads this file by its path, before the package is built: the module imports no
+other package module.
 """
 
 from __future__ import annotations

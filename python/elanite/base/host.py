@@ -1,8 +1,8 @@
 """The host's limits: memory, processes and open files, the rooms that they leave, and their errors.
 
-Limits are compared with a command's needs before it starts, since a library that finds no memory or no thread aborts
-the process. Any library's exception that still comes from a limit is recognised by the system's words (``reason``), and
-becomes an error with the limit and a remedy.
+Limits are compared with a command's needs before it starts, since a library that finds no memory or
+no thread aborts the process. Any library's exception that still comes from a limit is recognised by
+the system's words (``reason``), and becomes an error with the limit and a remedy.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ LEAST_FILES = 64
 """A command's open files."""
 LEAST_PROCESSES = 32
 THREADS = 4
-"""A command's processes and threads, also for each processor: libraries have pools in proportion. On two processors, 12
-were measured for ``elanite run`` and 16 with pictures."""
+"""A command's processes and threads, also for each processor: libraries have pools in proportion.
+On two processors, 12 were measured for ``elanite run`` and 16 with pictures.
+"""
 
 _GROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUP = Path("/proc/self/cgroup")
@@ -52,12 +53,16 @@ class Room:
 
 
 def memory() -> Room | None:
-    """The memory that this process and its children may still take, by the closest limit; `None` if unknown."""
+    """The memory that this process and its children may still take, by the closest limit; `None` if
+    unknown.
+    """
     rooms = []
     if (free := available()) is not None:
         rooms.append(Room(free, "the memory of this host", "use a host with more memory"))
     if (group := group_left("memory.max", "memory.current", "memory.stat")) is not None:
-        rooms.append(Room(group, "the memory limit of the control group", "raise it (memory.max, --memory)"))
+        rooms.append(
+            Room(group, "the memory limit of the control group", "raise it (memory.max, --memory)")
+        )
     return min(rooms, key=lambda room: room.left, default=None)
 
 
@@ -143,12 +148,15 @@ def require() -> None:
     _require_memory(LEAST_MEMORY)
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if files != resource.RLIM_INFINITY and files < LEAST_FILES:
-        raise UsageError(f"a process may open {files} files, and a command needs {LEAST_FILES}; {_FILES}")
+        raise UsageError(
+            f"a process may open {files} files, and a command needs {LEAST_FILES}; {_FILES}"
+        )
     left = processes()
     needed = LEAST_PROCESSES + THREADS * (os.cpu_count() or 1)
     if left is not None and left < needed:
         raise UsageError(
-            f"{max(left, 0)} processes and threads are left for this user, and a command needs {needed}; {_PROCESSES}"
+            f"{max(left, 0)} processes and threads are left for this user, and a command needs"
+            f" {needed}; {_PROCESSES}"
         )
 
 
@@ -162,14 +170,19 @@ def require_drawing(option: str) -> None:
 def _require(bound: HostLimit, needed: int, before: str = "") -> None:
     if (limit := bound.limit) is not None and limit < needed:
         have, need = limit // MEGABYTE, needed // MEGABYTE
-        raise UsageError(f"{before}{bound.name} is limited to {have:,} MB, and {need:,} MB are needed; {bound.remedy}")
+        raise UsageError(
+            f"{before}{bound.name} is limited to {have:,} MB, and {need:,} MB are needed;"
+            f" {bound.remedy}"
+        )
 
 
 def _require_memory(needed: int, before: str = "") -> None:
     room = memory()
     if room is not None and room.left < needed:
         left, need = room.left // MEGABYTE, needed // MEGABYTE
-        raise UsageError(f"{before}{room.limit} leaves {left:,} MB, and {need:,} MB are needed; {room.remedy}")
+        raise UsageError(
+            f"{before}{room.limit} leaves {left:,} MB, and {need:,} MB are needed; {room.remedy}"
+        )
 
 
 def reason(raised: BaseException) -> str | None:
@@ -191,12 +204,20 @@ def _reason(raised: BaseException) -> str | None:
     ):
         room = _closest()
         where = f": {room.limit}, {room.left // MEGABYTE:,} MB" if room else ""
-        return f"memory has run out{where}; {room.remedy if room else 'use a host with more memory'}"
+        return (
+            f"memory has run out{where}; {room.remedy if room else 'use a host with more memory'}"
+        )
     if number in (errno.EMFILE, errno.ENFILE) or "Too many open files" in text:
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         return f"too many files are open: a process may have {limit:,}; {_FILES}"
-    if number == errno.EAGAIN or "can't start new thread" in text or "Resource temporarily unavailable" in text:
-        return f"no process or thread can be started: the limit of this user is reached; {_PROCESSES}"
+    if (
+        number == errno.EAGAIN
+        or "can't start new thread" in text
+        or "Resource temporarily unavailable" in text
+    ):
+        return (
+            f"no process or thread can be started: the limit of this user is reached; {_PROCESSES}"
+        )
     if number == errno.EFBIG or "File too large (os error" in text:
         limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
         where = f"{raised.filename}: " if isinstance(raised, OSError) and raised.filename else ""
@@ -208,7 +229,9 @@ def _closest() -> Room | None:
     """The nearest limit on memory, with its amount; `None` if even this finds no memory."""
     try:
         limits = [
-            (limit - each.used(), Room(limit, each.name, each.remedy)) for each in BOUNDS if (limit := each.limit)
+            (limit - each.used(), Room(limit, each.name, each.remedy))
+            for each in BOUNDS
+            if (limit := each.limit)
         ]
         return min(limits, key=lambda found: found[0])[1] if limits else memory()
     except (MemoryError, OSError):
@@ -241,7 +264,9 @@ _FIRST_VERSION = {
 
 
 def _own_groups(controller: str) -> Iterator[tuple[Path, int]]:
-    """The folders of this process's control group and of those around it, with their version, 1 or 2."""
+    """The folders of this process's control group and of those around it, with their version, 1 or
+    2.
+    """
     try:
         lines = bounded.system(_OWN_GROUP).splitlines()
     except OSError:
@@ -265,7 +290,9 @@ def group_left(most: str, now: str, details: str = "") -> int | None:
     """
     left = []
     for folder, version in _own_groups(_FIRST_VERSION[most][0]):
-        limit, used = (_FIRST_VERSION[most][1], _FIRST_VERSION[now][1]) if version == 1 else (most, now)
+        limit, used = (
+            (_FIRST_VERSION[most][1], _FIRST_VERSION[now][1]) if version == 1 else (most, now)
+        )
         try:
             text = bounded.system(folder / limit).strip()
             if text != "max" and int(text) < _UNLIMITED:
@@ -284,15 +311,22 @@ def _cached(details: str) -> int:
 
 
 def processors() -> int:
-    """The processors that this process may use: those of its affinity, at most the quota of its control groups.
+    """The processors that this process may use: those of its affinity, at most the quota of its
+    control groups.
 
-    A container with ``--cpus 2`` sees all processors of its host, and has the time of two. At least 1.
+    A container with ``--cpus 2`` sees all processors of its host, and has the time of two. At least
+    1.
     """
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     for folder, version in _own_groups("cpu"):
         try:
             if version == 1:
-                quota, period = (bounded.system(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
+                quota, period = (
+                    bounded.system(folder / f"cpu.cfs_{name}_us").strip()
+                    for name in ("quota", "period")
+                )
             else:
                 quota, period = bounded.system(folder / "cpu.max").split()
             if quota not in ("max", "-1"):
@@ -303,7 +337,9 @@ def processors() -> int:
 
 
 def processes() -> int | None:
-    """The count of further processes and threads; a user's limit does not hold for the superuser."""
+    """The count of further processes and threads; a user's limit does not hold for the
+    superuser.
+    """
     found = [left] if (left := group_left("pids.max", "pids.current")) is not None else []
     limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]
     user = os.getuid()

@@ -1,6 +1,8 @@
-"""HTML representations for notebooks: a line that names the thing, and short tables, the long ones folded.
+"""HTML representations for notebooks: a line that names the thing, and short tables, the long ones
+folded.
 
-A cell shows a few lines. The data behind it are available as data frames and charts. ``embedded`` is for pages.
+A cell shows a few lines. The data behind it are available as data frames and charts. ``embedded``
+is for pages.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ def line(text: str) -> str:
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table; numbers are written for people."""
     head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(_words(cell))}</td>' for cell in row)}</tr>" for row in rows)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(_words(cell))}</td>' for cell in row)}</tr>" for row in rows
+    )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -50,4 +54,10 @@ def _words(cell: object) -> str:
         from elanite.base.text import number
 
         return number(cell)
-    return f"{cell:,}" if isinstance(cell, int) and not isinstance(cell, bool) else "" if cell is None else str(cell)
+    return (
+        f"{cell:,}"
+        if isinstance(cell, int) and not isinstance(cell, bool)
+        else ""
+        if cell is None
+        else str(cell)
+    )

@@ -1,7 +1,7 @@
 """Table rows and JSON texts as typed dictionaries.
 
-To a type checker, a table's rows are dictionaries with any values. A ``TypedDict`` names their columns and types; the
-functions compare its keys with the columns, so that rows are complete.
+To a type checker, a table's rows are dictionaries with any values. A ``TypedDict`` names their
+columns and types; the functions compare its keys with the columns, so that rows are complete.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The seeds for a run's random numbers: the commands and the plans share their default and their range.
+"""The seeds for a run's random numbers: the commands and the plans share their default and their
+range.
 
 The module has no other imports, because the command line needs the default for its help.
 """

@@ -1,9 +1,10 @@
 """The user's own simulators: Rust programs with further kinds of topologies, sources or policies.
 
-``ELANITE_SIMULATOR=PROGRAM`` names such a program (``crates/experiment/src/program.rs``). The calls that read machine
-and experiment files or simulate go to the program, each as one process; everything else is the module ``_core`` as it
-is. So commands, the store and figures are independent of simulators. The engine's fingerprint covers the program's
-file: points from another program build are points from another engine.
+``ELANITE_SIMULATOR=PROGRAM`` names such a program (``crates/experiment/src/program.rs``). The calls
+that read machine and experiment files or simulate go to the program, each as one process;
+everything else is the module ``_core`` as it is. So commands, the store and figures are independent
+of simulators. The engine's fingerprint covers the program's file: points from another program build
+are points from another engine.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ class _Simulator(ModuleType):
         return json.dumps(self._call("point_warnings", point_json))
 
     def plan(self, *arguments: object) -> list[tuple[str, str, str]]:
-        return [(point, key, parameters) for point, key, parameters in self._call("plan", *arguments)]
+        return [
+            (point, key, parameters) for point, key, parameters in self._call("plan", *arguments)
+        ]
 
     def simulate(
         self,
@@ -114,8 +117,8 @@ class _Simulator(ModuleType):
             revision, own = self._answer("revision", (), None).get("ok"), self._core.MODEL_REVISION
             if revision != own:
                 raise UsageError(
-                    f"{VARIABLE}={self._program}: the program has model revision {revision}, and elanite has {own};"
-                    " compile the program with the crates of this version"
+                    f"{VARIABLE}={self._program}: the program has model revision {revision}, and"
+                    f" elanite has {own}; compile the program with the crates of this version"
                 )
         found = self._answer(name, arguments, cancel)
         if "config" in found:
@@ -130,18 +133,24 @@ class _Simulator(ModuleType):
             command: list[str | Path] = [self._program, name]
             process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)  # noqa: S603 - the user's own
         except OSError as error:
-            raise UsageError(f"{VARIABLE}={self._program}: {error.strerror}; it must name a program") from error
+            raise UsageError(
+                f"{VARIABLE}={self._program}: {error.strerror}; it must name a program"
+            ) from error
         with process:
             answer, said = _ended(process, json.dumps(arguments), cancel)
         try:
             found: Answer = json.loads(answer)
         except ValueError as error:
             about = said.strip() or f"it wrote {answer[:80]!r}"
-            raise RunError(f"{VARIABLE}={self._program}: no answer to `{name}`: {about}", Exit.BROKEN) from error
+            raise RunError(
+                f"{VARIABLE}={self._program}: no answer to `{name}`: {about}", Exit.BROKEN
+            ) from error
         return found
 
 
-def _ended(process: subprocess.Popen[str], arguments: str, cancel: Cancel | None) -> tuple[str, str]:
+def _ended(
+    process: subprocess.Popen[str], arguments: str, cancel: Cancel | None
+) -> tuple[str, str]:
     """An ended process's standard output and standard error, unless the flag is set before."""
     remaining: str | None = arguments
     while True:

@@ -1,14 +1,16 @@
-"""Standard input, output and error: closed ones, alphabets that lack signs, and control characters in foreign text.
+"""Standard input, output and error: closed ones, alphabets that lack signs, and control characters
+in foreign text.
 
-A program may be started with closed descriptors (``2>&-``). The next file that it opens then has their number, and
-would receive the output for people. So the null device takes their place, first of all. Standard output is opened for
-reading only, so that writing to it is an error, as it is for other programs: data would be lost.
+A program may be started with closed descriptors (``2>&-``). The next file that it opens then has
+their number, and would receive the output for people. So the null device takes their place, first
+of all. Standard output is opened for reading only, so that writing to it is an error, as it is for
+other programs: data would be lost.
 
 A locale whose alphabet lacks a sign does not end a command: the sign is replaced.
 
-Names in users' files, and libraries' messages about them, may contain control characters, which make a terminal change
-its title, its colours, or text that stands there already. ``shown`` replaces them by the symbols that Unicode has for
-them, as the simulator does in its errors.
+Names in users' files, and libraries' messages about them, may contain control characters, which
+make a terminal change its title, its colours, or text that stands there already. ``shown`` replaces
+them by the symbols that Unicode has for them, as the simulator does in its errors.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ def printable(text: str) -> str:
 
 
 def settle() -> None:
-    """Give closed standard streams a place, and let the others replace signs that they cannot encode."""
+    """Give closed standard streams a place, and let the others replace signs that they cannot
+    encode.
+    """
     for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(number)

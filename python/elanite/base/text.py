@@ -16,7 +16,9 @@ ROUNDING = 1e-9
 
 
 def number(value: float, more: int = 0) -> str:
-    """A figure with four significant digits at most, and ``more`` if asked for; never in scientific notation."""
+    """A figure with four significant digits at most, and ``more`` if asked for; never in scientific
+    notation.
+    """
     if value == 0:
         return "0"
     text = f"{value:,.{digits(value) + more}f}"
@@ -30,7 +32,9 @@ def distinct(one: float, other: float) -> tuple[str, str]:
 
 
 def digits_apart(one: float, other: float) -> int:
-    """The extra digits that distinguish two figures; 0 if they are equal or differ by rounding only."""
+    """The extra digits that distinguish two figures; 0 if they are equal or differ by rounding
+    only.
+    """
     if math.isclose(one, other, rel_tol=ROUNDING):
         return 0
     return next((more for more in range(12) if number(one, more) != number(other, more)), 12)
@@ -110,7 +114,9 @@ def plain(value: object) -> str:
 
 
 def label(value: object) -> str:
-    """A value as a label: ``plain``, with whole numbers and zero times in short, ``0`` for ``0.0`` and for ``0 ps``."""
+    """A value as a label: ``plain``, with whole numbers and zero times in short, ``0`` for ``0.0``
+    and for ``0 ps``.
+    """
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     text = plain(value)
@@ -118,7 +124,9 @@ def label(value: object) -> str:
 
 
 def minus(text: str) -> str:
-    """A text with minus signs in place of the hyphens before numbers; those within a word or a span stay."""
+    """A text with minus signs in place of the hyphens before numbers; those within a word or a span
+    stay.
+    """
     return re.sub(r"(?<![^\s(])-(?=\.?\d)", "\N{MINUS SIGN}", text)
 
 
@@ -157,7 +165,11 @@ def quantity(value: float, unit: str, digits: int | None = None) -> str:
     """A figure with its unit: ``2.38 µs``, ``8%``, ``40x``."""
     value *= SCALE.get(unit, 1.0)
     text = number(value) if digits is None else f"{value:,.{digits}f}"
-    return f"{text}{symbol(unit)}" if unit in ("fraction", "ratio") else f"{text} {symbol(unit)}".rstrip()
+    return (
+        f"{text}{symbol(unit)}"
+        if unit in ("fraction", "ratio")
+        else f"{text} {symbol(unit)}".rstrip()
+    )
 
 
 WORDS = {"saturated": "queues grow"}
@@ -191,7 +203,9 @@ FEWEST = 3
 
 
 def percent(value: float | None) -> str:
-    """An error as a signed percentage; as a factor if the value is more than ten times the published one."""
+    """An error as a signed percentage; as a factor if the value is more than ten times the
+    published one.
+    """
     if value is None:
         return ""
     if value > 9:
@@ -223,7 +237,11 @@ def _brief_line(line: str) -> str:
     shown = len(items)
     while shown > 1 and len(", ".join(items[:shown])) > MOST_SIGNS:
         shown -= 1
-    return line if shown == len(items) else f"{', '.join(items[:shown])}, and {len(items) - shown} more"
+    return (
+        line
+        if shown == len(items)
+        else f"{', '.join(items[:shown])}, and {len(items) - shown} more"
+    )
 
 
 def digits(value: float) -> int:

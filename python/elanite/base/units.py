@@ -1,7 +1,7 @@
 """Quantities as texts: a number with its unit, as ``64 KB``. The crate ``units`` alone reads them.
 
-The numbers are in the base of their unit: ``us``, ``B`` or ``MB/s``, which is bytes per us. Flits and cycles are not
-such quantities, since their size depends on the machine.
+The numbers are in the base of their unit: ``us``, ``B`` or ``MB/s``, which is bytes per us. Flits
+and cycles are not such quantities, since their size depends on the machine.
 """
 
 from __future__ import annotations

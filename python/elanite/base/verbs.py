@@ -1,8 +1,8 @@
 """Modules that are also called.
 
-``el.mpirun(...)`` starts a program, and ``elanite.mpirun`` is the package that does this: Python binds a loaded
-submodule to its name in the package, whatever other object has this name. So the module itself is callable, and means
-the same in both roles.
+``el.mpirun(...)`` starts a program, and ``elanite.mpirun`` is the package that does this: Python
+binds a loaded submodule to its name in the package, whatever other object has this name. So the
+module itself is callable, and means the same in both roles.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def callable_module(name: str, verb: Callable[..., object]) -> None:
-    """Make a loaded module callable as one of its functions; the module then has the function's signature and help."""
+    """Make a loaded module callable as one of its functions; the module then has the function's
+    signature and help.
+    """
 
     def signature(module: ModuleType) -> object:
         del module
@@ -24,5 +26,9 @@ def callable_module(name: str, verb: Callable[..., object]) -> None:
 
         return inspect.signature(verb)
 
-    members = {"__call__": staticmethod(verb), "__signature__": property(signature), "__slots__": ()}
+    members = {
+        "__call__": staticmethod(verb),
+        "__signature__": property(signature),
+        "__slots__": (),
+    }
     sys.modules[name].__class__ = type("Verb", (ModuleType,), members)

@@ -1,8 +1,10 @@
-"""All files that Elanite writes: as a whole or not at all. No other module opens a file for writing.
+"""All files that Elanite writes: as a whole or not at all. No other module opens a file for
+writing.
 
-A file is written aside, in its target's folder, and renamed. So a reader never sees half a file, and a full disk leaves
-the old file. The name aside is random, and the file must be new (``O_EXCL``): where several users may write a folder,
-no user can guess the name, or redirect it by a link.
+A file is written aside, in its target's folder, and renamed. So a reader never sees half a file,
+and a full disk leaves the old file. The name aside is random, and the file must be new
+(``O_EXCL``): where several users may write a folder, no user can guess the name, or redirect it by
+a link.
 
 A name stands for the object that the system has there:
 
@@ -40,7 +42,9 @@ _LONGEST = 32
 """Most letters in a name's suffix that its name aside has, too."""
 
 
-def write(path: Path, content: str | bytes, error: Callable[[str], Exception] = ElaniteError) -> None:
+def write(
+    path: Path, content: str | bytes, error: Callable[[str], Exception] = ElaniteError
+) -> None:
     """Write a file, and make its folder. Raises ``error`` if it cannot be written."""
     with replacing(path, error) as aside:
         fill(aside, content)
@@ -55,10 +59,12 @@ def writing(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def replacing(path: Path, error: Callable[[str], Exception] = ElaniteError) -> Iterator[Path]:
-    """A new, empty file to be written within, which becomes ``path`` at the end unless an exception leaves the block.
+    """A new, empty file to be written within, which becomes ``path`` at the end unless an exception
+    leaves the block.
 
-    The folder for ``path`` is made. Libraries that write files themselves get the new file's path, which has the suffix
-    of ``path``. Raises ``error`` with the name of ``path`` for every ``OSError``.
+    The folder for ``path`` is made. Libraries that write files themselves get the new file's path,
+    which has the suffix of ``path``. Raises ``error`` with the name of ``path`` for every
+    ``OSError``.
     """
     with _errors_named(path, error):
         if _special(path):
@@ -86,7 +92,10 @@ def replacing(path: Path, error: Callable[[str], Exception] = ElaniteError) -> I
 
 
 def prepare(path: Path, error: Callable[[str], Exception] = ElaniteError) -> None:
-    """Make the folder for a file that is to be written later. Raises ``error`` if it could not be written now."""
+    """Make the folder for a file that is to be written later.
+
+    Raises ``error`` if it could not be written now.
+    """
     with _errors_named(path, error):
         if _special(path):
             if not os.access(path, os.W_OK):
@@ -124,7 +133,8 @@ def exclusive(path: Path) -> Iterator[BinaryIO]:
 
 
 def new(path: Path, content: str | bytes, *, durable: bool = False) -> None:
-    """Write a file that must be new; ``durable`` forces it to the disk. Raises ``FileExistsError``, other ``OSError``.
+    """Write a file that must be new; ``durable`` forces it to the disk. Raises ``FileExistsError``,
+    other ``OSError``.
 
     A file that cannot be filled is removed.
     """
@@ -141,7 +151,10 @@ def new(path: Path, content: str | bytes, *, durable: bool = False) -> None:
 
 
 def fill(path: Path, content: str | bytes | Iterable[str]) -> None:
-    """Write a private file in its place, such as one that ``replacing`` has made. Raises ``OSError``."""
+    """Write a private file in its place, such as one that ``replacing`` has made.
+
+    Raises ``OSError``.
+    """
     with path.open("wb") as file:
         parts = [content] if isinstance(content, str | bytes) else content
         file.writelines(_bytes(part) for part in parts)
@@ -190,7 +203,10 @@ def _ending(path: Path) -> str:
 
 
 def _target(path: Path) -> Path:
-    """The file that links lead to, which need not exist. Raises ``OSError`` for links in a circle."""
+    """The file that links lead to, which need not exist.
+
+    Raises ``OSError`` for links in a circle.
+    """
     for _ in range(_LINKS):
         if not path.is_symlink():
             return path

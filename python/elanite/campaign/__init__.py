@@ -1,12 +1,13 @@
 """The campaign: simulate the points that the store does not hold yet, on all cores or on an engine.
 
-A point that another build has computed counts as missing: its program was another one, even if the model revision is
-the same. A campaign simulates it again, whatever its origin, and replaces the old one.
+A point that another build has computed counts as missing: its program was another one, even if the
+model revision is the same. A campaign simulates it again, whatever its origin, and replaces the old
+one.
 
-Points are independent and a simulation releases the interpreter, so threads are enough for one machine. With an
-engine's executor (``engines.py``), batches with about half a minute's work run wherever the engine has a worker.
-``driver.py`` hands the work out in both cases, and handles the cases when points fail, workers die, or the user
-interrupts.
+Points are independent and a simulation releases the interpreter, so threads are enough for one
+machine. With an engine's executor (``engines.py``), batches with about half a minute's work run
+wherever the engine has a worker. ``driver.py`` hands the work out in both cases, and handles the
+cases when points fail, workers die, or the user interrupts.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ from elanite.base import host
 from elanite.campaign import memory
 from elanite.campaign.cost import CostModel
 from elanite.campaign.driver import Driver
-from elanite.campaign.outcome import CampaignOutcome, CampaignState, EngineError, ExperimentCost, Observer, PointFailure
+from elanite.campaign.outcome import (
+    CampaignOutcome,
+    CampaignState,
+    EngineError,
+    ExperimentCost,
+    Observer,
+    PointFailure,
+)
 from elanite.campaign.shards import shard as part
 from elanite.campaign.threads import MOST, Threads, idle
 from elanite.errors import UsageError
@@ -32,7 +40,15 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Plan, Point
     from elanite.store import Store
 
-__all__ = ["CampaignOutcome", "CampaignState", "EngineError", "ExperimentCost", "Observer", "PointFailure", "run"]
+__all__ = [
+    "CampaignOutcome",
+    "CampaignState",
+    "EngineError",
+    "ExperimentCost",
+    "Observer",
+    "PointFailure",
+    "run",
+]
 
 if not TYPE_CHECKING:
     __getattr__ = former(__name__)
@@ -58,14 +74,19 @@ def run(
     point on one thread; ``jobs`` is then the worker count. ``max_cost`` is in CPU-hours:
     ``UsageError`` if the missing points' estimate is higher. ``shard`` is as in ``shards``. With
     ``ended``, plans are taken in order, and it is called for each plan as soon as all the plan's
-    points have ended, with the cost of the simulated ones. Raises ``StoreError`` if the store cannot
-    be written, and ``EngineError`` if the engine fails as a whole.
+    points have ended, with the cost of the simulated ones. Raises ``StoreError`` if the store
+    cannot be written, and ``EngineError`` if the engine fails as a whole.
     """
     if threads is not None and not 1 <= threads <= MOST:
         allowed = f"1 to {MOST} threads may work on a point"
-        raise UsageError(f"threads={threads}: {allowed}; leave threads out for a choice by the host")
+        raise UsageError(
+            f"threads={threads}: {allowed}; leave threads out for a choice by the host"
+        )
     if threads is not None and executor is not None:
-        raise UsageError("threads are for points in this process: an engine's workers have one thread for a point")
+        raise UsageError(
+            "threads are for points in this process: an engine's workers have one thread for a"
+            " point"
+        )
     planned = _planned(plans, shard)
     outcome = CampaignOutcome(total=len(planned))
     missing = [point for identity, (_, point) in planned.items() if store.current(identity) is None]
@@ -104,10 +125,14 @@ def run(
                 if line and executor is None:
                     observer.note(line)
             workers = fit.jobs if executor is None else jobs or host.processors()
-            driver = Driver(planned, store, workers, observer, outcome, out, cost, fit.share, inside)
+            driver = Driver(
+                planned, store, workers, observer, outcome, out, cost, fit.share, inside
+            )
             if executor is None:
                 driver.refuse(fit.refused)
-                groups = [[point for point in group if point.id not in fit.refused] for group in groups]
+                groups = [
+                    [point for point in group if point.id not in fit.refused] for group in groups
+                ]
             driver.threads(groups) if executor is None else driver.engine(groups, executor)
             if outcome.deaths:
                 store.clean()  # workers' partial files
@@ -117,7 +142,9 @@ def run(
 
 
 class _OrderedObserver(Observer):
-    """Passes all reports on to another observer, and notifies a listener of each plan whose last point has ended."""
+    """Passes all reports on to another observer, and notifies a listener of each plan whose last
+    point has ended.
+    """
 
     def __init__(
         self,
@@ -171,11 +198,16 @@ def _planned(plans: Sequence[Plan], shard: str | None) -> dict[str, tuple[Plan, 
             planned.setdefault(point.id, (plan, point))
     if shard is None:
         return planned
-    return {point.id: planned[point.id] for point in part(shard, [point for _, point in planned.values()])}
+    return {
+        point.id: planned[point.id]
+        for point in part(shard, [point for _, point in planned.values()])
+    }
 
 
 def _afford(missing: Sequence[Point], cost: Mapping[str, float], max_cost: float) -> None:
-    """Refuse points that cost too much by the estimate; the most expensive experiments are named."""
+    """Refuse points that cost too much by the estimate; the most expensive experiments are
+    named.
+    """
     each: dict[str, float] = {}
     for point in missing:
         each[point.experiment] = each.get(point.experiment, 0.0) + cost[point.id]
@@ -185,7 +217,7 @@ def _afford(missing: Sequence[Point], cost: Mapping[str, float], max_cost: float
     most = sorted(each.items(), key=lambda item: -item[1])[:3]
     named = ", ".join(f"{name} {seconds / 3600:.3g}" for name, seconds in most)
     raise UsageError(
-        f"{len(missing)} points would take about {hours:.3g} CPU-hours, more than --max-cost {max_cost:g}"
-        f" (most: {named}); the campaign did not start. Choose fewer points (--only, --point,"
-        f" --shard), or raise --max-cost"
+        f"{len(missing)} points would take about {hours:.3g} CPU-hours, more than --max-cost"
+        f" {max_cost:g} (most: {named}); the campaign did not start. Choose fewer points (--only,"
+        " --point, --shard), or raise --max-cost"
     )

@@ -1,8 +1,9 @@
 """Batches: points that a worker simulates one after the other, about half a minute's work.
 
-A batch costs an engine some milliseconds, regardless of its content, and is a dead worker's greatest loss (finished
-points stay in the store). So batches are neither short nor long. Long points come first, so that no worker begins a
-long one when the others have finished. A campaign with little work has smaller batches, so that every worker gets some.
+A batch costs an engine some milliseconds, regardless of its content, and is a dead worker's
+greatest loss (finished points stay in the store). So batches are neither short nor long. Long
+points come first, so that no worker begins a long one when the others have finished. A campaign
+with little work has smaller batches, so that every worker gets some.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ _EACH = 4
 
 
 def batches(points: Sequence[Point], cost: Mapping[str, float], workers: int) -> list[list[Point]]:
-    """Every point in one batch, by their processor seconds; the same batches for the same points, costs and workers."""
+    """Every point in one batch, by their processor seconds; the same batches for the same points,
+    costs and workers.
+    """
     ordered = sorted(points, key=lambda point: (-cost[point.id], point.id))
     enough = min(SECONDS, sum(cost[point.id] for point in points) / (_EACH * workers))
     most = min(MOST, -(-len(points) // (_EACH * workers)))

@@ -1,17 +1,19 @@
 """Point costs: processor seconds, estimated from points that were simulated before.
 
-A point's estimate is the time that the same point took, else it comes from the points in its series, its experiment, or
-its benchmark kind, whichever is known first. Time is in proportion to the simulated time, and to the sending nodes. The
-simulated time of jobs is their warm-up and window, unless the window doubles until a load is precise enough; collective
-operations take a time for each repeat after the warm-up. These two factors, processor time over simulated time and
-simulated time over window or repeats, are known by series (``Rate``), so that overrides for windows, repeats and
-``run.precision`` move the estimate. Replayed patterns take a time for each byte in their messages. Other benchmarks run
-until they have finished.
+A point's estimate is the time that the same point took, else it comes from the points in its
+series, its experiment, or its benchmark kind, whichever is known first. Time is in proportion to
+the simulated time, and to the sending nodes. The simulated time of jobs is their warm-up and
+window, unless the window doubles until a load is precise enough; collective operations take a time
+for each repeat after the warm-up. These two factors, processor time over simulated time and
+simulated time over window or repeats, are known by series (``Rate``), so that overrides for
+windows, repeats and ``run.precision`` move the estimate. Replayed patterns take a time for each
+byte in their messages. Other benchmarks run until they have finished.
 
-Known costs come from a shipped table (``data/costs.json``, made by ``benches/costs.py``), and from the store: a series
-in the store replaces the shipped one. From a large store a sample is read. Estimates for whole experiments are within a
-factor of 1.5 on the machine that made the table, and processors differ. The work order, the batch sizes, the printed
-time and ``--max-cost`` depend on them; results do not.
+Known costs come from a shipped table (``data/costs.json``, made by ``benches/costs.py``), and from
+the store: a series in the store replaces the shipped one. From a large store a sample is read.
+Estimates for whole experiments are within a factor of 1.5 on the machine that made the table, and
+processors differ. The work order, the batch sizes, the printed time and ``--max-cost`` depend on
+them; results do not.
 """
 
 from __future__ import annotations
@@ -35,7 +37,10 @@ if TYPE_CHECKING:
     from elanite.store.manifest import Manifest
 
 _SAMPLE = 2000
-"""Most points read from a store. Identities are hashes, so that the first ones in order are a random sample."""
+"""Most points read from a store.
+
+Identities are hashes, so that the first ones in order are a random sample.
+"""
 
 
 @dataclass(frozen=True)
@@ -43,10 +48,13 @@ class Rate:
     """The time per point in a series, an experiment or a kind."""
 
     seconds: float
-    """Processor seconds for each simulated millisecond and node in jobs or millisecond in collective operations, for
-    each MB in a trace's messages, or for each point in other benchmarks."""
+    """Processor seconds for each simulated millisecond and node in jobs or millisecond in
+    collective operations, for each MB in a trace's messages, or for each point in other benchmarks.
+    """
     stretch: float
-    """Simulated milliseconds after the warm-up for each millisecond in the window or each repeat."""
+    """Simulated milliseconds after the warm-up for each millisecond in the window or each
+    repeat.
+    """
 
 
 @dataclass(frozen=True)
@@ -94,7 +102,8 @@ class CostModel:
     def learn(cls, store: Store) -> CostModel:
         """The shipped estimates, refined by the times of a store's points.
 
-        A calibration asks again and again: the store remembers manifests, so that only new points' manifests are read.
+        A calibration asks again and again: the store remembers manifests, so that only new points'
+        manifests are read.
         """
         model = cls.shipped()
         samples: dict[str, list[CostSample]] = defaultdict(list)
@@ -121,7 +130,11 @@ class CostModel:
             return rate.seconds * _amount(point.kind, content)
         fixed = point.kind == "jobs" and not content["run"]["precision"]
         extent = _extent(point.kind, content) * (1.0 if fixed else rate.stretch)
-        return rate.seconds * _nodes(point.kind, content) * (_milliseconds(content["run"]["warm_up"]) + extent)
+        return (
+            rate.seconds
+            * _nodes(point.kind, content)
+            * (_milliseconds(content["run"]["warm_up"]) + extent)
+        )
 
     def total(self, points: Iterable[Point]) -> float:
         """Several points' processor seconds."""
@@ -158,11 +171,15 @@ def _extent(kind: str, point: Content) -> float:
 
 
 def _amount(kind: str, point: Content) -> float:
-    """The messages of all nodes in a trace, in MB; 1 for other kinds, which last until they have finished."""
+    """The messages of all nodes in a trace, in MB; 1 for other kinds, which last until they have
+    finished.
+    """
     if kind != "trace":
         return 1.0
     trace, nodes = point["workload"]["trace"], _nodes(kind, point)
-    each = nodes if str(trace["pattern"]).startswith("all-to-all") else 1.0  # a message for every other node
+    each = (
+        nodes if str(trace["pattern"]).startswith("all-to-all") else 1.0
+    )  # a message for every other node
     return nodes * each * _repeats(trace) * _megabytes(str(trace["message"]))
 
 
@@ -186,7 +203,11 @@ def _milliseconds(text: str) -> float:
 def sampled(manifest: Manifest, experiment: str, series: str) -> CostSample:
     """A finished point as a sample for a series."""
     return CostSample(
-        experiment, series, manifest.data["point"], manifest.cpu_seconds, manifest.data["simulated_ps"] / 1e9
+        experiment,
+        series,
+        manifest.data["point"],
+        manifest.cpu_seconds,
+        manifest.data["simulated_ps"] / 1e9,
     )
 
 
@@ -198,14 +219,16 @@ def _rate(samples: Sequence[CostSample]) -> Rate:
     warm_up = sum(_milliseconds(one.point["run"]["warm_up"]) for one in samples)
     simulated = sum(one.simulated for one in samples)
     work = sum(_nodes(one.kind, one.point) * one.simulated for one in samples)
-    return Rate(seconds / work, (simulated - warm_up) / sum(_extent(one.kind, one.point) for one in samples))
+    return Rate(
+        seconds / work, (simulated - warm_up) / sum(_extent(one.kind, one.point) for one in samples)
+    )
 
 
 def means(samples: Iterable[CostSample]) -> dict[str, Rate]:
     """The shipped table.
 
-    The rate for an experiment or a kind is the mean over its series, so that a series with many points does not
-    outweigh the others.
+    The rate for an experiment or a kind is the mean over its series, so that a series with many
+    points does not outweigh the others.
     """
     series: dict[tuple[str, str, str], list[CostSample]] = defaultdict(list)
     for sample in samples:
@@ -216,6 +239,11 @@ def means(samples: Iterable[CostSample]) -> dict[str, Rate]:
         for key in _keys(*place):
             found[key].append(rate)
     return {
-        key: Rate(*(float(f"{sum(part) / len(rates):.3g}") for part in zip(*map(astuple, rates), strict=True)))
+        key: Rate(
+            *(
+                float(f"{sum(part) / len(rates):.3g}")
+                for part in zip(*map(astuple, rates), strict=True)
+            )
+        )
         for key, rates in sorted(found.items())
     }

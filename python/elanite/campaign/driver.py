@@ -1,14 +1,15 @@
 """A campaign's driver: hands out batches, and takes their reports.
 
-On threads, a batch is one point; on an engine, it is about half a minute's work, as text (``work.py``). The same loop
-serves both. A point that fails does not stop the others. An interrupt (Ctrl-C) stops the running points, keeps the
-finished ones and marks the outcome.
+On threads, a batch is one point; on an engine, it is about half a minute's work, as text
+(``work.py``). The same loop serves both. A point that fails does not stop the others. An interrupt
+(Ctrl-C) stops the running points, keeps the finished ones and marks the outcome.
 
-A dead worker's finished points stay: the remainder of its batch runs again, first as a whole, because most deaths are
-unrelated to the point, then each point alone. So a point that kills its workers ends as a failure that names the point,
-and the others in its batch are simulated. An engine that fails as a whole, or cancels work unasked, ends the campaign
-with an error; the same command resumes it. Points that another campaign has claimed are waited for at the end, and
-taken over when their claims end.
+A dead worker's finished points stay: the remainder of its batch runs again, first as a whole,
+because most deaths are unrelated to the point, then each point alone. So a point that kills its
+workers ends as a failure that names the point, and the others in its batch are simulated. An engine
+that fails as a whole, or cancels work unasked, ends the campaign with an error; the same command
+resumes it. Points that another campaign has claimed are waited for at the end, and taken over when
+their claims end.
 """
 
 from __future__ import annotations
@@ -103,7 +104,9 @@ class Driver:
             self._failed(self._planned[identity][1], message, Exit.FAILED)
 
     def threads(self, missing: Sequence[Sequence[Point]]) -> None:
-        """Simulate points on this process's threads, group after group, a group's longest points first."""
+        """Simulate points on this process's threads, group after group, a group's longest points
+        first.
+        """
         for group in missing:
             ordered = sorted(group, key=lambda point: (-self._cost[point.id], point.id))
             self._ready.extend(_Batch([point]) for point in ordered)
@@ -128,7 +131,9 @@ class Driver:
         Raises ``EngineError`` if the engine fails as a whole.
         """
         for group in missing:
-            self._ready.extend(_Batch(points) for points in batches(group, self._cost, self._workers))
+            self._ready.extend(
+                _Batch(points) for points in batches(group, self._cost, self._workers)
+            )
         sign = self._sign = Sign(self._store)
 
         def submit(batch: _Batch) -> Future[BatchReport | str]:
@@ -146,9 +151,9 @@ class Driver:
 
     def _loop(self, submit: Callable[[_Batch], Future[BatchReport | str]]) -> None:
         pause = _PAUSES[0]
-        # Threads get their next point in advance. An engine's workers do not: a worker's death then costs only the
-        # running batch, an engine need not hold a million batches, and a wait of some milliseconds for half a minute's
-        # work is negligible.
+        # Threads get their next point in advance. An engine's workers do not: a worker's death then
+        # costs only the running batch, an engine need not hold a million batches, and a wait of
+        # some milliseconds for half a minute's work is negligible.
         ahead = 2 * self._workers + 2 if self._sign is None else self._workers
         self._tell()
         try:
@@ -158,7 +163,9 @@ class Driver:
                     self._running[submit(batch)] = batch
                 if self._running:
                     # A short timeout, so that an interrupt is noticed while long points run.
-                    for future in wait(self._running, timeout=0.2, return_when=FIRST_COMPLETED).done:
+                    for future in wait(
+                        self._running, timeout=0.2, return_when=FIRST_COMPLETED
+                    ).done:
                         self._take(future)
                         pause = _PAUSES[0]
                 else:
@@ -180,9 +187,13 @@ class Driver:
         try:
             result = future.result()
         except CancelledError:
-            raise EngineError("it has cancelled a batch; the connection to its scheduler is probably lost") from None
+            raise EngineError(
+                "it has cancelled a batch; the connection to its scheduler is probably lost"
+            ) from None
         except ImportError as error:
-            raise EngineError(f"a worker lacks Elanite, or a part of it ({error}); install the same version") from error
+            raise EngineError(
+                f"a worker lacks Elanite, or a part of it ({error}); install the same version"
+            ) from error
         except Exception as error:
             if self._sign is None:
                 raise  # threads do not die: a bug
@@ -198,10 +209,14 @@ class Driver:
             self._died(_Batch(left, batch.attempt), f"{report.worker} stopped")
 
     def _settle(self, batch: _Batch, report: BatchReport) -> list[Point]:
-        """Count a batch's simulated points, and keep those its worker could not; returns the points not begun."""
+        """Count a batch's simulated points, and keep those its worker could not; returns the points
+        not begun.
+        """
         for identity, packed in report.records.items():
             records, times = work.unpacked(packed)
-            work.keep(self._planned[identity][1], self._store, records, times, self._cancel, report.again)
+            work.keep(
+                self._planned[identity][1], self._store, records, times, self._cancel, report.again
+            )
         self._outcome.again |= report.again
         for identity in report.again:  # a worker has replaced it
             self._store.forget(identity)
@@ -233,7 +248,9 @@ class Driver:
                 self._simulated(point, manifest.cpu_seconds)
         if batch.attempt == AGAIN:
             for point in left:
-                self._failed(point, f"its worker died {AGAIN + 1} times; the last time: {words}", Exit.FAILED)
+                self._failed(
+                    point, f"its worker died {AGAIN + 1} times; the last time: {words}", Exit.FAILED
+                )
         elif batch.attempt == 0:
             self._ready.append(_Batch(left, 1))
         else:
@@ -254,12 +271,17 @@ class Driver:
                     del self._elsewhere[point.id]
                     free.append(point)
         if free:
-            self._ready.extend(_Batch(points) for points in batches(free, self._cost, self._workers))
+            self._ready.extend(
+                _Batch(points) for points in batches(free, self._cost, self._workers)
+            )
 
     def _simulated(self, point: Point, seconds: float) -> None:
         estimate = self._cost[point.id]
         self._outcome.simulated += 1
-        for spent in (self._sum, self._outcome.spent.setdefault(point.experiment, ExperimentCost())):
+        for spent in (
+            self._sum,
+            self._outcome.spent.setdefault(point.experiment, ExperimentCost()),
+        ):
             spent.points += 1
             spent.seconds += seconds
             spent.estimated += estimate
@@ -283,7 +305,11 @@ class Driver:
         spent = self._sum
         elapsed = time.monotonic() - self._begun
         left = max(self._left, 0.0)
-        self._observer.state(CampaignState(self._workers, self._batches, spent.seconds, spent.estimated, left, elapsed))
+        self._observer.state(
+            CampaignState(
+                self._workers, self._batches, spent.seconds, spent.estimated, left, elapsed
+            )
+        )
 
     def _stop(self) -> None:
         """Stop the running points, and count the finished ones."""
@@ -293,10 +319,17 @@ class Driver:
             self._sign.stop()
         wait(self._running, timeout=_STOPPING if self._sign else None)
         for future, batch in list(self._running.items()):
-            if future.cancel() or not future.done() or future.cancelled() or future.exception() is not None:
+            if (
+                future.cancel()
+                or not future.done()
+                or future.cancelled()
+                or future.exception() is not None
+            ):
                 continue
             result = future.result()
-            with suppress(ElaniteError):  # the disk is full, for example: unkept points are simulated again
+            with suppress(
+                ElaniteError
+            ):  # the disk is full, for example: unkept points are simulated again
                 self._settle(batch, BatchReport.read(result) if isinstance(result, str) else result)
 
 

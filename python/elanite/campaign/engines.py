@@ -7,16 +7,18 @@
     mpi              the other processes of an MPI job: mpiexec -n 65 elanite run ... --executor mpi
     module:factory   any function without arguments that returns a ``concurrent.futures.Executor``
 
-An engine is opened as a context manager and gives an executor. The driver's needs are small: ``submit`` of a function
-with one text, futures that end, and exceptions for workers that die. Engines' further behaviour:
+An engine is opened as a context manager and gives an executor. The driver's needs are small:
+``submit`` of a function with one text, futures that end, and exceptions for workers that die.
+Engines' further behaviour:
 
 Dask restarts workers that die (the nanny) and hands out their tasks again, four times
-(``distributed.scheduler.allowed-failures``) before the driver counts one death. executorlib notices within 30 s that a
-batch system's job has ended without a result. An MPI job dies as a whole with any of its processes; start it again. A
-``ProcessPoolExecutor`` breaks as a whole, too.
+(``distributed.scheduler.allowed-failures``) before the driver counts one death. executorlib notices
+within 30 s that a batch system's job has ended without a result. An MPI job dies as a whole with
+any of its processes; start it again. A ``ProcessPoolExecutor`` breaks as a whole, too.
 
-A scheduler runs code for everyone with access to its port. Elanite therefore starts no scheduler. It connects to the
-user's scheduler, with TLS where the user names the files (``--tls``), and warns where clients are not identified.
+A scheduler runs code for everyone with access to its port. Elanite therefore starts no scheduler.
+It connects to the user's scheduler, with TLS where the user names the files (``--tls``), and warns
+where clients are not identified.
 """
 
 from __future__ import annotations
@@ -67,14 +69,17 @@ def opened(
     folder: Path,
     warn: Callable[[str], None],
 ) -> Iterator[Engine]:
-    """Open an engine by its name. Batch systems keep their files in ``folder``, which every worker must see.
+    """Open an engine by its name. Batch systems keep their files in ``folder``, which every worker
+    must see.
 
     Raises ``UsageError`` if there is no such engine, a package lacks, or no scheduler answers.
     """
     if scheduler is not None and name != "dask":
         raise UsageError(f"--scheduler is for --executor dask, not for {name}")
     if tls is not None and scheduler is None:
-        raise UsageError("--tls is for the scheduler of Dask: name it, as in --scheduler tls://host:8786")
+        raise UsageError(
+            "--tls is for the scheduler of Dask: name it, as in --scheduler tls://host:8786"
+        )
     if name == "threads":
         yield Engine(None, workers)
     elif name == "dask" and scheduler is not None:
@@ -93,7 +98,9 @@ def opened(
         with _factory(name)() as executor:
             yield Engine(executor, workers or host.processors())
     else:
-        raise UsageError(f"there is no executor `{name}`: choose one of {', '.join(NAMES)} or module:factory")
+        raise UsageError(
+            f"there is no executor `{name}`: choose one of {', '.join(NAMES)} or module:factory"
+        )
 
 
 @contextmanager
@@ -106,41 +113,53 @@ def _processes(workers: int) -> Iterator[Engine]:
 
 
 @contextmanager
-def _dask(workers: int | None, scheduler: str, tls: Tls | None, warn: Callable[[str], None]) -> Iterator[Engine]:
+def _dask(
+    workers: int | None, scheduler: str, tls: Tls | None, warn: Callable[[str], None]
+) -> Iterator[Engine]:
     try:
         from distributed import Client
         from distributed.security import Security
     except ImportError as error:
         raise _lacks("dask", "distributed") from error
     # The campaign reports dead workers and lost schedulers; Dask would add tracebacks.
-    for logger in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]:
+    for logger in [
+        name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"
+    ]:
         logging.getLogger(logger).setLevel(logging.CRITICAL)
     if not scheduler.startswith("tls://"):
         if tls is not None:
-            raise UsageError(f"--tls: the address {scheduler} is without TLS; write it as tls://host:port")
+            raise UsageError(
+                f"--tls: the address {scheduler} is without TLS; write it as tls://host:port"
+            )
         warn(
-            f"warning: the scheduler {scheduler} asks for no certificate: whoever reaches its port runs code as its"
-            " user, and in this command; start it and its workers with --tls-ca-file, --tls-cert and --tls-key, and"
-            " name the files by --tls"
+            f"warning: the scheduler {scheduler} asks for no certificate: whoever reaches its port"
+            " runs code as its user, and in this command; start it and its workers with"
+            " --tls-ca-file, --tls-cert and --tls-key, and name the files by --tls"
         )
     elif tls is None:
         raise UsageError(f"--scheduler {scheduler} needs the files of TLS: --tls CA CERT KEY")
     for file in tls or ():
         if not file.is_file():
-            raise UsageError(f"--tls: there is no file {file}; the files are those of dask scheduler --tls-ca-file ...")
+            raise UsageError(
+                f"--tls: there is no file {file}; the files are those of dask scheduler"
+                " --tls-ca-file ..."
+            )
     remedy = "start one: dask scheduler --port 8786"
     with reading(f"--scheduler {scheduler}", "no Dask scheduler answers", remedy):
         security = None
         if tls is not None:
             ca, cert, key = map(str, tls)
-            security = Security(tls_ca_file=ca, tls_client_cert=cert, tls_client_key=key, require_encryption=True)
+            security = Security(
+                tls_ca_file=ca, tls_client_cert=cert, tls_client_key=key, require_encryption=True
+            )
         client = Client(scheduler, timeout=_WAIT, security=security)
     with client:
         try:
             client.wait_for_workers(1, timeout=_WAIT)
         except TimeoutError as error:
             raise UsageError(
-                f"the Dask scheduler {scheduler} has no workers; start some: dask worker {scheduler}"
+                f"the Dask scheduler {scheduler} has no workers; start some: dask worker"
+                f" {scheduler}"
             ) from error
         yield Engine(client.get_executor(pure=False), workers or sum(client.nthreads().values()))
 
@@ -155,7 +174,10 @@ def _batch_system(name: str, workers: int | None, folder: Path) -> Iterator[Engi
         raise _lacks(name, "'executorlib[cluster]'") from error
     command = {"slurm": "sbatch", "flux": "flux"}[name]
     if shutil.which(command) is None:
-        raise UsageError(f"--executor {name} needs the command {command}, which is not here; run it on a login node")
+        raise UsageError(
+            f"--executor {name} needs the command {command}, which is not here; run it on a login"
+            " node"
+        )
     whole.parents(folder)
     cache = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=folder))
     kind = {"slurm": SlurmClusterExecutor, "flux": FluxClusterExecutor}[name]
@@ -199,7 +221,9 @@ def _factory(name: str) -> Callable[[], Executor]:
     try:
         found: Callable[[], Executor] = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(f"--executor {name}: {error}; it must name a function of a module on PYTHONPATH") from error
+        raise UsageError(
+            f"--executor {name}: {error}; it must name a function of a module on PYTHONPATH"
+        ) from error
     return found
 
 

@@ -38,11 +38,18 @@ class CampaignState:
     @property
     def seconds_left(self) -> float:
         """Remaining seconds: the elapsed time, scaled by the finished share of the estimate."""
-        return self.left * self.elapsed / self.estimated if self.estimated else self.left / self.workers
+        return (
+            self.left * self.elapsed / self.estimated
+            if self.estimated
+            else self.left / self.workers
+        )
 
 
 class Observer:
-    """Receives reports on a campaign's progress. An observer inherits this class, which ignores all reports."""
+    """Receives reports on a campaign's progress.
+
+    An observer inherits this class, which ignores all reports.
+    """
 
     def start(self, total: int, done: int) -> None:
         """Called once: the point count, and the count of points that are finished already."""
@@ -51,10 +58,14 @@ class Observer:
         """Called with a line about how the campaign runs."""
 
     def others(self, builds: Sequence[tuple[Build, int]]) -> None:
-        """Called before ``start`` if the store has other builds' points, which are simulated again."""
+        """Called before ``start`` if the store has other builds' points, which are simulated
+        again.
+        """
 
     def point(self, point: Point, failure: PointFailure | None) -> None:
-        """Called after each point, with its failure, if any; on an engine, when the point's batch has ended."""
+        """Called after each point, with its failure, if any; on an engine, when the point's batch
+        has ended.
+        """
 
     def state(self, state: CampaignState) -> None:
         """Called before the first batch and after each batch."""
@@ -135,5 +146,6 @@ class EngineError(ElaniteError):
 
     def __init__(self, reason: object) -> None:
         super().__init__(
-            f"the engine ended the campaign: {reason}\n  Finished points are kept. The same command goes on."
+            f"the engine ended the campaign: {reason}\n  Finished points are kept. The same command"
+            " goes on."
         )

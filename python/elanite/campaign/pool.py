@@ -6,8 +6,8 @@ other users have no address to connect to. Python's own ``ProcessPoolExecutor`` 
 when a worker dies. Here a worker's death is the failure of its task alone (``WorkerDied``), and a
 new worker takes its place.
 
-A worker whose parent has died reads its connection's end and exits immediately, even amid a computation. Workers ignore
-an interrupt from the terminal: the parent decides when they stop.
+A worker whose parent has died reads its connection's end and exits immediately, even amid a
+computation. Workers ignore an interrupt from the terminal: the parent decides when they stop.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ class ProcessPool(Executor):
     def __init__(self, workers: int) -> None:
         self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
         self._closed = False
-        # Each thread feeds one worker, and restarts it. Threads and processes inherit the signal mask: the main thread
-        # receives all interrupts, and a worker receives no interrupt before it ignores them.
+        # Each thread feeds one worker, and restarts it. Threads and processes inherit the signal
+        # mask: the main thread receives all interrupts, and a worker receives no interrupt before
+        # it ignores them.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self._workers = [_Worker(self._calls) for _ in range(workers)]
@@ -53,7 +54,9 @@ class ProcessPool(Executor):
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run a function from the module's top level with one text in a worker; its result is a text."""
+        """Run a function from the module's top level with one text in a worker; its result is a
+        text.
+        """
         (text,) = args
         if kwargs or not isinstance(text, str):
             raise TypeError("a task has one text")
@@ -64,7 +67,9 @@ class ProcessPool(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Stop the workers: without ``wait`` immediately, else after the tasks that have been submitted."""
+        """Stop the workers: without ``wait`` immediately, else after the tasks that have been
+        submitted.
+        """
         self._closed = True
         while cancel_futures or not wait:
             try:

@@ -1,9 +1,10 @@
 """Shards: a campaign divided among independent jobs, such as a job array's tasks.
 
-``3/64`` is the third of 64 shards. A point's identity alone decides its shard. So the shards are disjoint and together
-complete, regardless of each store's content at the start. Identities are hashes: the point counts vary like those of
-balls thrown into urns. With 10,000 points in 64 shards, the largest shard has about 186 and not 156. With fewer than
-some 30 points in a shard, more jobs save little time.
+``3/64`` is the third of 64 shards. A point's identity alone decides its shard. So the shards are
+disjoint and together complete, regardless of each store's content at the start. Identities are
+hashes: the point counts vary like those of balls thrown into urns. With 10,000 points in 64 shards,
+the largest shard has about 186 and not 156. With fewer than some 30 points in a shard, more jobs
+save little time.
 """
 
 from __future__ import annotations
@@ -40,13 +41,20 @@ def parse(text: str) -> tuple[int, int]:
     if not 1 <= many <= MOST:
         raise UsageError(f"--shard: `{text}` asks for {many} shards; there can be 1 to {MOST:,}")
     if number == 0:
-        raise UsageError(f"--shard: `{text}`: shards are counted from 1; let the job array begin with 1")
+        raise UsageError(
+            f"--shard: `{text}`: shards are counted from 1; let the job array begin with 1"
+        )
     if number > many:
-        raise UsageError(f"--shard: `{text}`: there is no shard {number}; the last one is {many}/{many}")
+        raise UsageError(
+            f"--shard: `{text}`: there is no shard {number}; the last one is {many}/{many}"
+        )
     return number, many
 
 
 def shard(text: str, points: Iterable[One]) -> list[One]:
-    """The points that belong to a shard, in their order. Raises ``UsageError`` if the text is not a shard."""
+    """The points that belong to a shard, in their order.
+
+    Raises ``UsageError`` if the text is not a shard.
+    """
     number, many = parse(text)
     return [point for point in points if int(point.id, 16) % many == number - 1]

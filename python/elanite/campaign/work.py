@@ -1,17 +1,18 @@
 """A campaign's work: simulate a point batch, here or in a process on another machine.
 
-``points`` does the work: it simulates the batch's points that the store lacks and no other process is simulating. A
-campaign on threads calls it. ``simulate`` is the same as a string function, the task that a campaign gives to an
-engine: the argument is the batch as JSON, the result the points' outcome as JSON. So an engine need not know Elanite,
-and only two strings are pickled.
+``points`` does the work: it simulates the batch's points that the store lacks and no other process
+is simulating. A campaign on threads calls it. ``simulate`` is the same as a string function, the
+task that a campaign gives to an engine: the argument is the batch as JSON, the result the points'
+outcome as JSON. So an engine need not know Elanite, and only two strings are pickled.
 
-Every point is claimed in the store before it is simulated. A point that another process has claimed comes back as
-*elsewhere*; the campaign checks it later.
+Every point is claimed in the store before it is simulated. A point that another process has claimed
+comes back as *elsewhere*; the campaign checks it later.
 
-Where a worker sees the campaign's *sign* (a file beside the store, see ``Sign``), the worker shares the file system
-with the campaign: it keeps every point in the store immediately, so that its death loses only the current point, and it
-stops when the sign requests it. A worker that sees no sign returns the points' tables as Arrow files, and the campaign
-keeps them. A worker with another model revision, or another engine, refuses, since its results may differ.
+Where a worker sees the campaign's *sign* (a file beside the store, see ``Sign``), the worker shares
+the file system with the campaign: it keeps every point in the store immediately, so that its death
+loses only the current point, and it stops when the sign requests it. A worker that sees no sign
+returns the points' tables as Arrow files, and the campaign keeps them. A worker with another model
+revision, or another engine, refuses, since its results may differ.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ _OLD = 7 * 86400.0
 
 
 class PackedPoint(TypedDict):
-    """A point's results as JSON takes them, with their times; the tables are Arrow files in base64."""
+    """A point's results as JSON takes them, with their times; the tables are Arrow files in
+    base64.
+    """
 
     tables: dict[str, str]
     base: str
@@ -74,7 +77,10 @@ class PackedPoint(TypedDict):
 
 @dataclass
 class BatchReport:
-    """The outcome of a batch's points. Points outside of all lists were pending when the work stopped."""
+    """The outcome of a batch's points.
+
+    Points outside of all lists were pending when the work stopped.
+    """
 
     worker: str = field(default_factory=lambda: f"process {os.getpid()} on {platform.node()}")
     done: dict[str, float] = field(default_factory=dict)
@@ -84,7 +90,9 @@ class BatchReport:
     elsewhere: list[str] = field(default_factory=list)
     """Points that another process has claimed."""
     again: dict[str, bool] = field(default_factory=dict)
-    """Another build's points in the store that were simulated again, and whether their results have changed."""
+    """Another build's points in the store that were simulated again, and whether their results have
+    changed.
+    """
     failed: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Message and exit code for each point that did not finish."""
     refused: str = ""
@@ -107,9 +115,10 @@ class BatchReport:
 class Sign:
     """The file beside a store that makes one campaign's workers go on or stop.
 
-    A store outside of folders has no sign: every worker opens such a store by its address, and the campaign stops the
-    workers only by its engine's means. A killed campaign's sign stays, so that batches which a batch system still holds
-    keep their points; the next campaign removes signs that are a week old.
+    A store outside of folders has no sign: every worker opens such a store by its address, and the
+    campaign stops the workers only by its engine's means. A killed campaign's sign stays, so that
+    batches which a batch system still holds keep their points; the next campaign removes signs that
+    are a week old.
     """
 
     def __init__(self, store: Store) -> None:
@@ -142,7 +151,10 @@ class Sign:
 
 
 def batch(points: Sequence[Point], store: Store, sign: Sign, attempt: int) -> str:
-    """A batch's text for ``simulate``. The attempt number keeps engines from returning cached results."""
+    """A batch's text for ``simulate``.
+
+    The attempt number keeps engines from returning cached results.
+    """
     return json.dumps(
         {
             "revision": _core.MODEL_REVISION,
@@ -156,26 +168,36 @@ def batch(points: Sequence[Point], store: Store, sign: Sign, attempt: int) -> st
 
 
 def simulate(batch: str) -> str:
-    """Simulate a batch, and report. A campaign's task for an engine: it needs no state and may run anywhere."""
+    """Simulate a batch, and report.
+
+    A campaign's task for an engine: it needs no state and may run anywhere.
+    """
     task = json.loads(batch)
     report = BatchReport()
     if task["revision"] != _core.MODEL_REVISION:
         report.refused = (
-            f"{report.worker} has revision {_core.MODEL_REVISION} of the model, and the campaign has revision"
-            f" {task['revision']}: install the same version of Elanite for the workers"
+            f"{report.worker} has revision {_core.MODEL_REVISION} of the model, and the campaign"
+            f" has revision {task['revision']}: install the same version of Elanite for the workers"
         )
         return report.text()
     if task["engine"] != _core.ENGINE:
         report.refused = (
             f"{report.worker} has engine {_core.ENGINE[:DIGITS]}, and the campaign has engine"
-            f" {task['engine'][:DIGITS]}: their simulators were compiled from different sources, although the model"
-            " revision is the same; install the same build of Elanite for the workers"
+            f" {task['engine'][:DIGITS]}: their simulators were compiled from different sources,"
+            " although the model revision is the same; install the same build of Elanite for the"
+            " workers"
         )
         return report.text()
     sign = Path(task["sign"]) if task["sign"] else None
     shared = sign is None or sign.exists()
     store = Store.open(task["store"]) if shared else None
-    points([Point(**one) for one in task["points"]], store, _core.Cancel(), sign if shared else None, report)
+    points(
+        [Point(**one) for one in task["points"]],
+        store,
+        _core.Cancel(),
+        sign if shared else None,
+        report,
+    )
     return report.text()
 
 
@@ -188,10 +210,12 @@ def points(
     share: Share | None = None,
     threads: Callable[[Point], int] | None = None,
 ) -> BatchReport:
-    """Simulate a batch's points, except finished or claimed ones, until ``cancel`` or the sign stops the work.
+    """Simulate a batch's points, except finished or claimed ones, until ``cancel`` or the sign
+    stops the work.
 
-    Without a store, the results are in the report. A point that needs more memory than its ``share`` fails. ``threads``
-    is called as a point begins, and returns the number of threads for it.
+    Without a store, the results are in the report. A point that needs more memory than its
+    ``share`` fails. ``threads`` is called as a point begins, and returns the number of threads for
+    it.
     """
     report = report or BatchReport()
     if sign is not None and _stopped(sign):
@@ -235,7 +259,9 @@ def _point(
     report.done[point.id] = times["cpu_seconds"]
 
 
-def _records(point: Point, cancel: _core.Cancel, share: Share | None = None, threads: int = 1) -> tuple[Records, Times]:
+def _records(
+    point: Point, cancel: _core.Cancel, share: Share | None = None, threads: int = 1
+) -> tuple[Records, Times]:
     started = datetime.now(UTC)
     before = time.thread_time()
     try:
@@ -246,7 +272,8 @@ def _records(point: Point, cancel: _core.Cancel, share: Share | None = None, thr
         if share is None or not own or share.bytes >= _bound(point):
             raise
         raise RunError(f"{needed}; {share.words}", error.exit_code) from None
-    # A point's threads meet in every step, and take processor time while they wait: each takes as much.
+    # A point's threads meet in every step, and take processor time while they wait: each takes as
+    # much.
     seconds = round((time.thread_time() - before) * threads + records.get("cpu_seconds", 0), 6)
     return records, {
         "started": started.isoformat(timespec="milliseconds"),
@@ -270,7 +297,8 @@ def keep(
 ) -> None:
     """Keep a point's results. Raises ``StoreError`` if the store does not take them.
 
-    If the store has had another build's point, ``again`` gets the point, and whether the results differ.
+    If the store has had another build's point, ``again`` gets the point, and whether the results
+    differ.
     """
     before = store.get(point.id)
     if before is not None and not before.mine:
@@ -278,8 +306,9 @@ def keep(
     try:
         store.put(point, records, times)
     except KeyboardInterrupt:
-        # If an interrupt comes while polars works, polars reports it only to the thread that called polars. The point
-        # is finished and is kept; the flag reports the interrupt to the waiting thread.
+        # If an interrupt comes while polars works, polars reports it only to the thread that called
+        # polars. The point is finished and is kept; the flag reports the interrupt to the waiting
+        # thread.
         cancel.set()
         store.put(point, records, times)
 
@@ -312,7 +341,9 @@ def unpacked(packed: PackedPoint) -> tuple[Records, Times]:
     tables: dict[str, Columns] = {}
     for name, text in packed["tables"].items():
         table = pl.read_ipc(io.BytesIO(base64.b64decode(text)))
-        tables[name] = {column: (TABLES[name][column], table[column].to_list()) for column in table.columns}
+        tables[name] = {
+            column: (TABLES[name][column], table[column].to_list()) for column in table.columns
+        }
     records: Records = {
         "tables": tables,
         "base": packed["base"],
@@ -351,7 +382,10 @@ def _watched(cancel: _core.Cancel, sign: Path | None) -> Iterator[None]:
 
 
 def _stopped(sign: Path) -> bool:
-    """Whether a campaign has ended. A sign that is gone is an end: the campaign removes it after the last batch."""
+    """Whether a campaign has ended.
+
+    A sign that is gone is an end: the campaign removes it after the last batch.
+    """
     try:
         return bounded.load(sign, len(_STOP)) == _STOP.encode()
     except FileNotFoundError:

@@ -1,6 +1,7 @@
 """The command line. Data goes to standard output, everything else to standard error.
 
-Heavy modules are imported inside the commands, so that ``--help`` is quick. ``elanite.errors.Exit`` has the exit codes.
+Heavy modules are imported inside the commands, so that ``--help`` is quick. ``elanite.errors.Exit``
+has the exit codes.
 """
 
 from __future__ import annotations
@@ -129,7 +130,21 @@ class Manual(Request):
         data(page(typer.main.get_group(app), str(__version__)))
 
 
-declare(app, Reproduce, Run, Sweep, Calibrate, Claims, Report, Congestion, Energy, Watch, Explore, Compare, Open)
+declare(
+    app,
+    Reproduce,
+    Run,
+    Sweep,
+    Calibrate,
+    Claims,
+    Report,
+    Congestion,
+    Energy,
+    Watch,
+    Explore,
+    Compare,
+    Open,
+)
 declare(app, Ablate, Sensitivity, Refit)
 declare(app, Ask, List, Explain, Show, Check, Schema, New, Place, Import, Noise, CalibrateHost)
 declare(app, Replay, Mpirun, Prun, InstallMpifort, Manual)
@@ -148,8 +163,9 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
-    # Batch systems end jobs by SIGTERM. A signal that the parent has set to be ignored stays ignored: a shell without
-    # job control does so with SIGINT for background jobs, and Python installs no handler then.
+    # Batch systems end jobs by SIGTERM. A signal that the parent has set to be ignored stays
+    # ignored: a shell without job control does so with SIGINT for background jobs, and Python
+    # installs no handler then.
     if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     told = None
@@ -177,25 +193,34 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(_flushed(_report(known), told))
         traceback.print_exc()
         words = shlex.join(["elanite", *(sys.argv[1:] if arguments is None else arguments)])
-        print(f"This is a bug of Elanite. Please report it, with the command: {words}", file=sys.stderr)
+        print(
+            f"This is a bug of Elanite. Please report it, with the command: {words}",
+            file=sys.stderr,
+        )
         code = Exit.BROKEN
     sys.exit(_flushed(code, told))
 
 
 def _not_text(error: BaseException) -> ElaniteError | None:
-    """An error about a name that is not UTF-8 and no word of the command: a folder's, or a file's in a folder."""
+    """An error about a name that is not UTF-8 and no word of the command: a folder's, or a file's
+    in a folder.
+    """
     if not isinstance(error, UnicodeEncodeError) or "surrogates" not in error.reason:
         return None
     return not_text(error.object[max(error.start - AROUND, 0) : error.end + AROUND])
 
 
 def _reader_has_left() -> bool:
-    """Whether the reader of standard output left early, as `head` does: typer then replaces the stream."""
+    """Whether the reader of standard output left early, as `head` does: typer then replaces the
+    stream.
+    """
     return type(sys.stdout).__name__ == "PacifyFlushWrapper"
 
 
 def _report(error: ElaniteError) -> int:
-    """Print an error, and the limit of the host that has led to it where its text has only the system's words."""
+    """Print an error, and the limit of the host that has led to it where its text has only the
+    system's words.
+    """
     limit = host.reason(error)
     text = f"error: {error}"
     with suppress(OSError):  # standard error is full: the exit code remains
@@ -207,13 +232,18 @@ def _failed(error: OSError) -> int:
     """Name the file and the system's message. All files have names except standard output."""
     if (known := host.failure(error)) is not None:
         return _report(known)
-    where = error.filename or ("standard output" if error.errno != errno.ENOENT else "the current folder")
+    where = error.filename or (
+        "standard output" if error.errno != errno.ENOENT else "the current folder"
+    )
     words = "it is closed" if error.errno == errno.EBADF else error.strerror or error
     return _report(ElaniteError(f"{where}: {words}"))
 
 
 def _flushed(code: int | str | None, told: int | None) -> int | str | None:
-    """Write out the remainder. A reader that has left is no error; a disk that is full is one, reported once."""
+    """Write out the remainder.
+
+    A reader that has left is no error; a disk that is full is one, reported once.
+    """
     try:
         sys.stdout.flush()
     except OSError as error:

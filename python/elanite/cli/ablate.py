@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 Mechanisms = Annotated[
     list[str] | None,
-    typer.Option("--mechanisms", metavar="NAMES", help="Mechanisms to remove, separated by commas; by default all."),
+    typer.Option(
+        "--mechanisms",
+        metavar="NAMES",
+        help="Mechanisms to remove, separated by commas; by default all.",
+    ),
 ]
 
 
@@ -36,10 +40,11 @@ class Ablate(Request):
         --mechanisms circuits,ages
       elanite ablate smart-multirail --format csv > verdicts.csv
 
-    Mechanisms are circuits, the second virtual channel, time slices and others (data/mechanisms.toml). Runs are those
-    of `elanite sweep MACHINE --one-at-a-time`: shorter than in the experiments, with the same seed on both sides. csv,
-    parquet and json give one row for each claim and mechanism; the mechanism `none` is the unchanged machine. The
-    command reuses finished points; an interrupted study resumes at the point where it stopped.
+    Mechanisms are circuits, the second virtual channel, time slices and others
+    (data/mechanisms.toml). Runs are those of `elanite sweep MACHINE --one-at-a-time`: shorter than
+    in the experiments, with the same seed on both sides. csv, parquet and json give one row for
+    each claim and mechanism; the mechanism `none` is the unchanged machine. The command reuses
+    finished points; an interrupted study resumes at the point where it stopped.
     """
 
     verb: ClassVar[str] = "ablate"
@@ -50,9 +55,9 @@ class Ablate(Request):
     out: Out = OUT
     jobs: Jobs = None
     seed: Seed = FIRST_SEED
-    format_: Annotated[OutputFormat, typer.Option("--format", "-f", help="How to print the verdicts."), Role.OUTPUT] = (
-        OutputFormat.TABLE
-    )
+    format_: Annotated[
+        OutputFormat, typer.Option("--format", "-f", help="How to print the verdicts."), Role.OUTPUT
+    ] = OutputFormat.TABLE
 
     def execute(self) -> None:
         """Run the command."""
@@ -66,7 +71,9 @@ class Ablate(Request):
         wanted = ablation.chosen(self.machine, chosen_names(self.mechanisms))
         chosen = study(self.machine, chosen_names(self.claims), self.seed)
         place = None if self.out == OUT else str(self.out)
-        outcome, rows = ablation.run(chosen, wanted, Store(self.out / "store"), self.jobs, observer(), place)
+        outcome, rows = ablation.run(
+            chosen, wanted, Store(self.out / "store"), self.jobs, observer(), place
+        )
         stop_if_interrupted(outcome, self.again())
         if self.format_ is OutputFormat.TABLE:
             _print(rows)
@@ -78,7 +85,9 @@ class Ablate(Request):
 
 
 def _print(rows: Sequence[Ablation]) -> None:
-    """A line for each claim: its verdict, the mechanisms whose removal turns it, and the figures without them."""
+    """A line for each claim: its verdict, the mechanisms whose removal turns it, and the figures
+    without them.
+    """
     from elanite.validation.ablated import WHOLE, turning
 
     screen = console()

@@ -22,16 +22,18 @@ class Ask(Request):
       elanite ask oversubscription
       elanite ask --format json
 
-    A question's commands run one after the other, from an empty folder. Words select the questions that have all of
-    them, in the text or the commands.
+    A question's commands run one after the other, from an empty folder. Words select the questions
+    that have all of them, in the text or the commands.
     """
 
     verb: ClassVar[str] = "ask"
 
-    words_: Annotated[list[str] | None, typer.Argument(metavar="[WORD]...", help="Words of a question.")] = None
-    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print them."), Role.OUTPUT] = (
-        TableFormat.TABLE
-    )
+    words_: Annotated[
+        list[str] | None, typer.Argument(metavar="[WORD]...", help="Words of a question.")
+    ] = None
+    format_: Annotated[
+        TableFormat, typer.Option("--format", "-f", help="How to print them."), Role.OUTPUT
+    ] = TableFormat.TABLE
 
     def execute(self) -> None:
         """Print the questions."""
@@ -40,7 +42,10 @@ class Ask(Request):
 
         chosen = questions.found(tuple(self.words_ or ()))
         if not chosen:
-            raise UsageError(f"no question has {' and '.join(self.words_ or [])}; `elanite ask` lists all of them")
+            raise UsageError(
+                f"no question has {' and '.join(self.words_ or [])}; `elanite ask` lists all of"
+                " them"
+            )
         if self.format_ is TableFormat.JSON:
             data(json.dumps([asdict(each) for each in chosen], indent=1))
             return

@@ -29,18 +29,23 @@ STYLE = {
 
 
 def selection(verdicts: Sequence[Verdict], only: Sequence[str] | None) -> list[Verdict]:
-    """The verdicts on claims with names that begin so, up to a dot or to the end; all without a choice."""
+    """The verdicts on claims with names that begin so, up to a dot or to the end; all without a
+    choice.
+    """
     if only is None:
         return list(verdicts)
     wanted = [name.strip() for text in only for name in text.split(",")]
     found = []
     for name in wanted:
-        here = [one for one in verdicts if one.claim.id == name or one.claim.id.startswith(name + ".")]
+        here = [
+            one for one in verdicts if one.claim.id == name or one.claim.id.startswith(name + ".")
+        ]
         if not here or not name:
             names = [one.claim.id for one in verdicts]
             starts = sorted({one.split(".", 1)[0] for one in names})
             raise UsageError(
-                f"--only: there is no claim `{name}`{did_you_mean(name, names)}\n  they start with: {', '.join(starts)}"
+                f"--only: there is no claim `{name}`{did_you_mean(name, names)}\n  they start with:"
+                f" {', '.join(starts)}"
             )
         found += here
     return [one for one in verdicts if one in found]
@@ -54,7 +59,8 @@ def scoreboard(
     absent: bool = False,
     own: bool = False,
 ) -> None:
-    """Print the scoreboard; a table counts claims without results by folders, unless ``absent`` asks for them.
+    """Print the scoreboard; a table counts claims without results by folders, unless ``absent``
+    asks for them.
 
     Markdown names the ``builds`` that computed the points; a user's ``own`` claims become a table.
     """
@@ -65,7 +71,11 @@ def scoreboard(
         data(json.dumps([verdict.as_json() for verdict in verdicts], indent=1, ensure_ascii=False))
         return
     if format_ is BoardFormat.MARKDOWN:
-        data("\n".join(board.table(verdicts)) if own else board.markdown(verdicts, builds).rstrip("\n"))
+        data(
+            "\n".join(board.table(verdicts))
+            if own
+            else board.markdown(verdicts, builds).rstrip("\n")
+        )
         return
     screen = console()
     shown = [verdict for verdict in verdicts if verdict.judged or absent]
@@ -77,7 +87,11 @@ def scoreboard(
             screen.print(f"{verdict.claim.id}: {verdict.claim.test}", style="dim", markup=False)
     names = {verdict.claim.id for verdict in judged}
     for machine, parameters in fitted_parameters().items():
-        here = {key: found for key, claims in parameters.items() if (found := [one for one in claims if one in names])}
+        here = {
+            key: found
+            for key, claims in parameters.items()
+            if (found := [one for one in claims if one in names])
+        }
         if here:
             words = "; ".join(f"{key} ({', '.join(found)})" for key, found in here.items())
             screen.print(f"fitted on {machine}: {words}", style="dim", markup=False)
@@ -89,7 +103,9 @@ def scoreboard(
 
 
 def _without_results(verdicts: Sequence[Verdict]) -> str:
-    """A sentence on the claims without results: their count per experiment folder, and the command that runs these."""
+    """A sentence on the claims without results: their count per experiment folder, and the command
+    that runs these.
+    """
     from elanite.base.text import counted
 
     folders: dict[str, int] = {}
@@ -115,9 +131,20 @@ def _board(screen: Console, verdicts: Sequence[Verdict]) -> None:
         entries = [
             (
                 " ".join(
-                    filter(None, (cells.SIGN[v.state], v.claim.id, f"({v.claim.standing})", text.percent(v.error)))
+                    filter(
+                        None,
+                        (
+                            cells.SIGN[v.state],
+                            v.claim.id,
+                            f"({v.claim.standing})",
+                            text.percent(v.error),
+                        ),
+                    )
                 ),
-                [f"published {cells.published(v.claim)}", f"simulated {said}" if (said := _verdict_cell(v)) else ""],
+                [
+                    f"published {cells.published(v.claim)}",
+                    f"simulated {said}" if (said := _verdict_cell(v)) else "",
+                ],
             )
             for v in verdicts
         ]

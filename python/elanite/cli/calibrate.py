@@ -57,21 +57,24 @@ class Calibrate(Request):
         --machine-out fitted.toml --html fit.html
       elanite calibrate opteron-qsnet2 --to claims
 
-    The file of measured values has the columns of `elanite run EXPERIMENT --format csv` that identify a point, such as
-    series, message or load, and the columns metric, value and, if known, sigma, the standard error, else 1% of the
-    value. Or it is the output of OSU, IMB, NCCL-tests or perftest, whose sizes belong to points with such messages.
-    Only the points of the file are simulated. The result is the values with their standard errors and 95% intervals,
-    and the errors before and after. The machine file names the measured values as the source of the fitted parameters.
+    The file of measured values has the columns of `elanite run EXPERIMENT --format csv` that
+    identify a point, such as series, message or load, and the columns metric, value and, if known,
+    sigma, the standard error, else 1% of the value. Or it is the output of OSU, IMB, NCCL-tests or
+    perftest, whose sizes belong to points with such messages. Only the points of the file are
+    simulated. The result is the values with their standard errors and 95% intervals, and the errors
+    before and after. The machine file names the measured values as the source of the fitted
+    parameters.
 
-    A parameter that the measured values do not determine keeps its value: one without effect, at the end of its range,
-    or one of several that compensate each other. The machine file then has the other values, the parameter's source
-    notes it, and the exit code is 2. The command reuses finished points; an interrupted calibration resumes at the
-    point where it stopped.
+    A parameter that the measured values do not determine keeps its value: one without effect, at
+    the end of its range, or one of several that compensate each other. The machine file then has
+    the other values, the parameter's source notes it, and the exit code is 2. The command reuses
+    finished points; an interrupted calibration resumes at the point where it stopped.
 
-    With --to claims, the argument is a shipped machine, and all of its fitted parameters are fitted together to all of
-    its fitted claims, or to those of --claims. The search is least squares of SciPy (pip install scipy), on the short
-    runs of `elanite sweep MACHINE --one-at-a-time`. The command shows the values, and all claims before and after;
-    predicted claims are not fitted. It changes no file: adopt a value by writing it into the machine file.
+    With --to claims, the argument is a shipped machine, and all of its fitted parameters are fitted
+    together to all of its fitted claims, or to those of --claims. The search is least squares of
+    SciPy (pip install scipy), on the short runs of `elanite sweep MACHINE --one-at-a-time`. The
+    command shows the values, and all claims before and after; predicted claims are not fitted. It
+    changes no file: adopt a value by writing it into the machine file.
     """
 
     verb: ClassVar[str] = "calibrate"
@@ -98,14 +101,18 @@ class Calibrate(Request):
     to: Annotated[
         Path,
         typer.Option(
-            "--to", metavar="FILE", help="The measured values: CSV, or a benchmark's output; or the word claims."
+            "--to",
+            metavar="FILE",
+            help="The measured values: CSV, or a benchmark's output; or the word claims.",
         ),
         Role.INPUT,
     ]
     machine: MachineFile = None
     machine_out: Annotated[
         Path | None,
-        typer.Option("--machine-out", metavar="FILE", help="Write the machine with the fitted values."),
+        typer.Option(
+            "--machine-out", metavar="FILE", help="Write the machine with the fitted values."
+        ),
         Role.OUTPUT,
     ] = None
     trials: Annotated[
@@ -120,9 +127,9 @@ class Calibrate(Request):
     set_: Set = None
     seed: Seed = FIRST_SEED
     out: Out = OUT
-    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print the result."), Role.OUTPUT] = (
-        TableFormat.TABLE
-    )
+    format_: Annotated[
+        TableFormat, typer.Option("--format", "-f", help="How to print the result."), Role.OUTPUT
+    ] = TableFormat.TABLE
     engine: Simulators = field(default_factory=Simulators)
     html: Html = None
     open_: Open = False
@@ -139,10 +146,16 @@ class Calibrate(Request):
         from elanite.study.calibration import calibrate as search
 
         if self.to == CLAIMS:
-            self.refuse("--to claims", "experiments", "to", "claims", "trials", "seed", "out", "jobs")
+            self.refuse(
+                "--to claims", "experiments", "to", "claims", "trials", "seed", "out", "jobs"
+            )
             if len(self.experiments) > 1:
-                raise UsageError(f"--to claims takes one machine, not {', '.join(self.experiments)}")
-            fitted_to_claims(self.experiments[0], self.claims, self.out, self.engine.jobs, self.seed, self.trials)
+                raise UsageError(
+                    f"--to claims takes one machine, not {', '.join(self.experiments)}"
+                )
+            fitted_to_claims(
+                self.experiments[0], self.claims, self.out, self.engine.jobs, self.seed, self.trials
+            )
             return
         if self.claims or not self.fit:
             missing = "--fit KEY=LOW..HIGH" if not self.fit else "--to claims, if it has --claims"
@@ -160,10 +173,17 @@ class Calibrate(Request):
         loaded = [Experiment.load(name, own) for name in self.experiments]
         names = {str(each.machine) for each in loaded}
         others = [each for each in self.set_ or [] if each not in own]
-        base = Machine.load(self.machine or names.pop(), others) if self.machine or len(names) == 1 else None
+        base = (
+            Machine.load(self.machine or names.pop(), others)
+            if self.machine or len(names) == 1
+            else None
+        )
         keys = [ranges.read("--fit", text) for text in self.fit]
         if base:
-            plans = [plan(each.file, [base.file], [*each.overrides, *base.overrides], self.seed) for each in loaded]
+            plans = [
+                plan(each.file, [base.file], [*each.overrides, *base.overrides], self.seed)
+                for each in loaded
+            ]
             warn(limits.of_work(plans, {key.key for key in keys}))
         try:
             with self.engine.opened(self.out) as engine:
@@ -178,7 +198,9 @@ class Calibrate(Request):
                     threads=self.engine.threads,
                     out=self.out,
                     name=self.machine_out.stem if self.machine_out else None,
-                    progress=lambda count, error: say(f"{count} sets of values, error {error:.2f} sigma"),
+                    progress=lambda count, error: say(
+                        f"{count} sets of values, error {error:.2f} sigma"
+                    ),
                     executor=engine.executor,
                     note=lambda words: say(f"note: {words}"),
                 )
@@ -201,19 +223,25 @@ class Calibrate(Request):
             raise undetermined(found, self.machine_out)
 
     def _check_machine_out(self) -> None:
-        """Raise ``UsageError`` if the machine cannot be written, or if its file is one that is read."""
+        """Raise ``UsageError`` if the machine cannot be written, or if its file is one that is
+        read.
+        """
         from elanite.errors import UsageError
 
         if self.machine_out and (not self.machine_out.parent.is_dir() or self.machine_out.is_dir()):
             raise UsageError(
-                f"--machine-out {self.machine_out}: this file cannot be written\n  name a file in an existing folder"
+                f"--machine-out {self.machine_out}: this file cannot be written\n  name a file in"
+                " an existing folder"
             )
         if (
             self.machine_out
             and self.machine_out.exists()
-            and self.machine_out.resolve() in {Path(p).resolve() for p in (self.machine or self.to, self.to)}
+            and self.machine_out.resolve()
+            in {Path(p).resolve() for p in (self.machine or self.to, self.to)}
         ):
-            raise UsageError(f"--machine-out {self.machine_out}: this file is read, too\n  name another file")
+            raise UsageError(
+                f"--machine-out {self.machine_out}: this file is read, too\n  name another file"
+            )
 
     def _write(self, found: Calibration, experiments: list[Experiment], page: Path) -> None:
         """Write the page, with the experiments, the machine and the measured values inside."""
@@ -221,7 +249,10 @@ class Calibrate(Request):
         from elanite.report.pages import calibration, files
 
         kept = files.CommandFiles()
-        read = {"experiments": [kept.source(each.file) for each in experiments], "to": kept.path(self.to)}
+        read = {
+            "experiments": [kept.source(each.file) for each in experiments],
+            "to": kept.path(self.to),
+        }
         read["machine"] = kept.source(found.base.file)
         fitted = None
         if self.machine_out:
@@ -257,7 +288,9 @@ def _print(found: Calibration) -> None:
     values = table(headings, right=headings[1:])
     for each in found.values:
         error = f"{each.error:.1%}" if each.determined else "not determined"
-        values.add_row(each.key, micro(each.before), micro(each.supported), error, micro(each.interval))
+        values.add_row(
+            each.key, micro(each.before), micro(each.supported), error, micro(each.interval)
+        )
     screen.print(values)
     groups = table(
         ("experiment", "series", "metric", "values", "error before", "after", "worst"),
@@ -274,14 +307,16 @@ def _print(found: Calibration) -> None:
     )
     for one, other, share in found.alike:
         text = (
-            f"{one} and {other} can hardly be told apart (correlation {share:.3f}); keep one of them, or measure more"
+            f"{one} and {other} can hardly be told apart (correlation {share:.3f}); keep one of"
+            " them, or measure more"
         )
         screen.print(text, style="yellow", markup=False)
     if found.misfit:
         screen.print(found.misfit, style="yellow", markup=False)
     if not found.ended:
         screen.print(
-            f"the search used its {found.trials} sets of values before it ended; allow more: --trials",
+            f"the search used its {found.trials} sets of values before it ended; allow more:"
+            " --trials",
             style="yellow",
             markup=False,
         )
@@ -297,4 +332,6 @@ def undetermined(found: Calibration, machine_out: Path | None) -> UsageError:
     others = len(found.undetermined) < len(found.values)
     where = f"{machine_out} has the other values; " if machine_out and others else ""
     remedy = f"  {where}leave out --fit of such a parameter, widen its range, or measure more"
-    return UsageError("\n".join([f"the measured values do not determine {names}", *reasons, remedy]))
+    return UsageError(
+        "\n".join([f"the measured values do not determine {names}", *reasons, remedy])
+    )

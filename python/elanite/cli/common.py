@@ -66,19 +66,28 @@ class BoardFormat(StrEnum):
 
 
 AfterQuick = Annotated[
-    bool, typer.Option("--quick", help="Use the points of `elanite reproduce --quick` and `--decide`.")
+    bool,
+    typer.Option("--quick", help="Use the points of `elanite reproduce --quick` and `--decide`."),
 ]
 Nodes = Annotated[
     int | None,
     typer.Option(
-        "--nodes", min=1, max=262144, metavar="N", help="Nodes of the machine, in the smallest tree of its switches."
+        "--nodes",
+        min=1,
+        max=262144,
+        metavar="N",
+        help="Nodes of the machine, in the smallest tree of its switches.",
     ),
 ]
 Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser."), Role.ONCE]
 
 
 Out = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="Folder of the store, the report and the scoreboard."), Role.HOST
+    Path,
+    typer.Option(
+        "--out", metavar="DIR", help="Folder of the store, the report and the scoreboard."
+    ),
+    Role.HOST,
 ]
 
 
@@ -91,7 +100,9 @@ def machine_option(text: str) -> OptionInfo:
 
 
 MachineFile = Annotated[
-    str | None, machine_option("A shipped machine or a machine file.  [default: the experiment's]"), Role.INPUT
+    str | None,
+    machine_option("A shipped machine or a machine file.  [default: the experiment's]"),
+    Role.INPUT,
 ]
 MachineFiles = Annotated[
     list[str] | None,
@@ -100,7 +111,10 @@ MachineFiles = Annotated[
         "-m",
         metavar="MACHINE",
         autocompletion=completion.machines,
-        help="A shipped machine or a machine file; repeat it to compare machines.  [default: the experiment's]",
+        help=(
+            "A shipped machine or a machine file; repeat it to compare machines.  [default: the"
+            " experiment's]"
+        ),
     ),
     Role.INPUT,
 ]
@@ -115,11 +129,19 @@ ExperimentOrRun = Annotated[
 ]
 PointId = Annotated[
     list[str] | None,
-    typer.Option("--point", metavar="ID", help="Only points whose identity starts with ID; may be repeated."),
+    typer.Option(
+        "--point", metavar="ID", help="Only points whose identity starts with ID; may be repeated."
+    ),
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", min=1, metavar="N", help="Points to simulate in parallel.  [default: all cores]"),
+    typer.Option(
+        "--jobs",
+        "-j",
+        min=1,
+        metavar="N",
+        help="Points to simulate in parallel.  [default: all cores]",
+    ),
     Role.HOST,
 ]
 Threads = Annotated[
@@ -129,7 +151,10 @@ Threads = Annotated[
         min=1,
         max=256,
         metavar="N",
-        help="Threads inside a point; results stay.  [default: several for large networks on idle cores]",
+        help=(
+            "Threads inside a point; results stay.  [default: several for large networks on idle"
+            " cores]"
+        ),
     ),
     Role.HOST,
 ]
@@ -145,29 +170,42 @@ Executor = Annotated[
 Scheduler = Annotated[
     str | None,
     typer.Option(
-        "--scheduler", metavar="ADDRESS", help="Scheduler of Dask (tls://host:8786).  [default: processes of this host]"
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Scheduler of Dask (tls://host:8786).  [default: processes of this host]",
     ),
     Role.HOST,
 ]
 Tls = Annotated[
     tuple[Path, Path, Path] | None,
-    typer.Option("--tls", metavar="CA CERT KEY", help="Files that identify the scheduler and this command (PEM)."),
+    typer.Option(
+        "--tls",
+        metavar="CA CERT KEY",
+        help="Files that identify the scheduler and this command (PEM).",
+    ),
     Role.HOST,
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, metavar="N", help="Workers of the engine, running or to be started."),
+    typer.Option(
+        "--workers", min=1, metavar="N", help="Workers of the engine, running or to be started."
+    ),
     Role.HOST,
 ]
 Shard = Annotated[
     str | None,
-    typer.Option("--shard", metavar="K/N", help="Only the K-th of N parts of the points, from 1 on."),
+    typer.Option(
+        "--shard", metavar="K/N", help="Only the K-th of N parts of the points, from 1 on."
+    ),
     Role.HOST,
 ]
 MaxCost = Annotated[
     float | None,
     typer.Option(
-        "--max-cost", min=0, metavar="HOURS", help="Do not simulate if the estimated processor time is longer."
+        "--max-cost",
+        min=0,
+        metavar="HOURS",
+        help="Do not simulate if the estimated processor time is longer.",
     ),
     Role.HOST,
 ]
@@ -200,23 +238,36 @@ Where = Annotated[
         "--where",
         metavar="KEY=VALUE",
         autocompletion=completion.conditions,
-        help="Run and print only points with this parameter; may be repeated, also for several values of one key.",
+        help=(
+            "Run and print only points with this parameter; may be repeated, also for several"
+            " values of one key."
+        ),
     ),
 ]
 Html = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE", help="Write a page: findings, figures, inputs."), Role.OUTPUT
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Write a page: findings, figures, inputs."),
+    Role.OUTPUT,
 ]
 Svg = Annotated[
     Path | None,
-    typer.Option("--svg", metavar="FILE", help="Write the figures with their captions as one picture."),
+    typer.Option(
+        "--svg", metavar="FILE", help="Write the figures with their captions as one picture."
+    ),
     Role.OUTPUT,
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**63, metavar="N", help="The first seed.")]
 Quick = Annotated[
-    bool, typer.Option("--quick", help="All papers in a few minutes: shorter windows, one seed, wider intervals.")
+    bool,
+    typer.Option(
+        "--quick", help="All papers in a few minutes: shorter windows, one seed, wider intervals."
+    ),
 ]
 Decide = Annotated[
-    bool, typer.Option("--decide", help="As --quick, then more runs where a claim is not resolved, up to a budget.")
+    bool,
+    typer.Option(
+        "--decide", help="As --quick, then more runs where a claim is not resolved, up to a budget."
+    ),
 ]
 
 
@@ -232,7 +283,9 @@ Set = Annotated[
 
 
 def console(*, error: bool = False) -> Console:
-    """A console for tables on standard output, or for people on standard error; NO_COLOR is honoured."""
+    """A console for tables on standard output, or for people on standard error; NO_COLOR is
+    honoured.
+    """
     from rich.console import Console
     from rich.segment import Segment
 
@@ -242,7 +295,9 @@ def console(*, error: bool = False) -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterable[Segment]:
             """A line's parts, with symbols in place of control characters."""
             for part in super().render(renderable, options):
                 yield part if part.control else Segment(shown(part.text), part.style)
@@ -318,11 +373,16 @@ def about_version(wanted: bool) -> None:
 
 
 def say_builds(store: Store) -> None:
-    """Name the builds behind the points that were read from a store, unless this build has computed all of them."""
+    """Name the builds behind the points that were read from a store, unless this build has computed
+    all of them.
+    """
     from elanite.base import build
 
     if note := build.note(store.builds()):
-        say(f"warning: {note}; elanite run and elanite reproduce simulate points of other builds again")
+        say(
+            f"warning: {note}; elanite run and elanite reproduce simulate points of other builds"
+            " again"
+        )
 
 
 def warn_if_stale() -> None:

@@ -40,30 +40,40 @@ class Compare(Request):
       elanite compare before after --html changes.html --open
       elanite compare before after --format csv > figures.csv
 
-    A point without random numbers, such as a ping, has no noise: any difference between two such points is real. Where
-    random numbers were drawn, a figure differs if the 95% confidence interval of the difference excludes zero. Runs
-    with the same seeds and batches are compared pair by pair. A figure is equal if the interval contains zero and
-    reaches no farther than 1% of the figure. Otherwise it is undecided, as is a figure of fewer than three values. The
-    intervals of one equal figure in twenty exclude zero by chance.
+    A point without random numbers, such as a ping, has no noise: any difference between two such
+    points is real. Where random numbers were drawn, a figure differs if the 95% confidence interval
+    of the difference excludes zero. Runs with the same seeds and batches are compared pair by pair.
+    A figure is equal if the interval contains zero and reaches no farther than 1% of the figure.
+    Otherwise it is undecided, as is a figure of fewer than three values. The intervals of one equal
+    figure in twenty exclude zero by chance.
 
-    First come the inputs that differ: keys of the machine and the experiment, seeds, and the simulator. The table has
-    the figures that differ, the largest change first within a series; with --all, it has the others, too. json and csv
-    have all figures of points whose records are not identical, with state, means, intervals and ratio; json also has
-    the inputs in which the points of a figure differ. The
-    exit code is 0 whether figures differ or not, and 2 if a folder has no results.
+    First come the inputs that differ: keys of the machine and the experiment, seeds, and the
+    simulator. The table has the figures that differ, the largest change first within a series; with
+    --all, it has the others, too. json and csv have all figures of points whose records are not
+    identical, with state, means, intervals and ratio; json also has the inputs in which the points
+    of a figure differ. The exit code is 0 whether figures differ or not, and 2 if a folder has no
+    results.
     """
 
     verb: ClassVar[str] = "compare"
 
-    a: Annotated[Path, typer.Argument(metavar="A", help="The folder of one campaign (as with --out)."), Role.INPUT]
+    a: Annotated[
+        Path,
+        typer.Argument(metavar="A", help="The folder of one campaign (as with --out)."),
+        Role.INPUT,
+    ]
     b: Annotated[Path, typer.Argument(metavar="B", help="The folder of the other."), Role.INPUT]
     only: Annotated[
         list[str] | None,
         typer.Option("--only", metavar="NAMES", help="Experiments, separated by commas."),
     ] = None
-    every: Annotated[bool, typer.Option("--all", help="Also figures that are equal or undecided.")] = False
+    every: Annotated[
+        bool, typer.Option("--all", help="Also figures that are equal or undecided.")
+    ] = False
     format_: Annotated[
-        ComparisonFormat, typer.Option("--format", "-f", help="How to print the figures."), Role.OUTPUT
+        ComparisonFormat,
+        typer.Option("--format", "-f", help="How to print the figures."),
+        Role.OUTPUT,
     ] = ComparisonFormat.TABLE
     html: Html = None
     open_: Open = False
@@ -101,7 +111,9 @@ class Compare(Request):
 
         options = [*self.words(Role.RESULT), *self.written(html=page)]
         inputs = comparison.inputs(found, self.a, self.b, options)
-        pages.write(page, comparison.page(found, (str(self.a), str(self.b)), self.again(html=page), inputs))
+        pages.write(
+            page, comparison.page(found, (str(self.a), str(self.b)), self.again(html=page), inputs)
+        )
         say(f"page: {page}")
 
 
@@ -111,7 +123,8 @@ def _store(folder: Path) -> Store:
 
     if not (folder / "store").is_dir():
         raise UsageError(
-            f"{folder} has no results: there is no folder {folder / 'store'}; name the folder that was given as --out"
+            f"{folder} has no results: there is no folder {folder / 'store'}; name the folder that"
+            " was given as --out"
         )
     return Store(folder / "store")
 
@@ -184,7 +197,9 @@ def _interval(figure: Number | None, *, bounded: bool = True) -> dict[str, float
 
 
 def _as_csv(lines: tuple[StoreLine, ...]) -> str:
-    """A row for each figure: the parameters are columns, and so is each interval entry, as ``a_mean``."""
+    """A row for each figure: the parameters are columns, and so is each interval entry, as
+    ``a_mean``.
+    """
     import polars as pl
 
     from elanite.base.text import plain
@@ -195,17 +210,37 @@ def _as_csv(lines: tuple[StoreLine, ...]) -> str:
         row: dict[str, object] = {"experiment": line.experiment, "series": line.series}
         row |= {name: plain(value) for name, value in line.parameters.items()}
         row |= {"job": line.job or None, "metric": line.metric, "unit": line.unit}
-        row |= {"state": str(line.state), "paired": pair.paired, "a_random": pair.a.random, "b_random": pair.b.random}
-        row |= {f"{name}_{end}": value for name, ends in _intervals(pair).items() for end, value in ends.items()}
+        row |= {
+            "state": str(line.state),
+            "paired": pair.paired,
+            "a_random": pair.a.random,
+            "b_random": pair.b.random,
+        }
+        row |= {
+            f"{name}_{end}": value
+            for name, ends in _intervals(pair).items()
+            for end, value in ends.items()
+        }
         rows.append(row)
     parameters = dict.fromkeys(name for line in lines for name in line.parameters)
     names = ["experiment", "series", *parameters, *_MEASURED]
-    return pl.DataFrame(rows, schema=None if rows else names, infer_schema_length=None).select(names).write_csv()
+    return (
+        pl.DataFrame(rows, schema=None if rows else names, infer_schema_length=None)
+        .select(names)
+        .write_csv()
+    )
 
 
 _MEASURED = [
     *("job", "metric", "unit", "state", "paired", "a_random", "b_random"),
     *("a_mean", "a_low", "a_high", "a_n", "b_mean", "b_low", "b_high", "b_n"),
-    *("difference_mean", "difference_low", "difference_high", "ratio_mean", "ratio_low", "ratio_high"),
+    *(
+        "difference_mean",
+        "difference_low",
+        "difference_high",
+        "ratio_mean",
+        "ratio_low",
+        "ratio_high",
+    ),
 ]
 """The csv columns behind the parameters."""

@@ -1,7 +1,7 @@
 """Words that the shell offers: file names, option keys, and values.
 
-A completion returns words with the incomplete word as their beginning. It reads no results. A wrong file yields no
-words; the command reports the mistake.
+A completion returns words with the incomplete word as their beginning. It reads no results. A wrong
+file yields no words; the command reports the mistake.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def meanings(incomplete: str) -> list[str]:
     """Parameter and claim names."""
     from elanite.explain import catalog
 
-    keys = [row["parameter"] for row in catalog.parameters()] + [row["claim"] for row in catalog.claimed()]
+    keys = [row["parameter"] for row in catalog.parameters()] + [
+        row["claim"] for row in catalog.claimed()
+    ]
     return _beginning(keys, incomplete)
 
 
@@ -48,7 +50,11 @@ def keys(incomplete: str) -> list[str]:
     """Keys of machine and experiment files, as ``--set`` takes them."""
     from elanite import _core
 
-    found = [f"{key}=" for kind in ("machine", "experiment") for key in _keys(json.loads(_core.schema(kind)))]
+    found = [
+        f"{key}="
+        for kind in ("machine", "experiment")
+        for key in _keys(json.loads(_core.schema(kind)))
+    ]
     return _beginning(found, incomplete)
 
 
@@ -78,7 +84,11 @@ def jobs(incomplete: str) -> list[str]:
     from elanite.traces.patterns import NAMES
 
     nodes, colon, _ = incomplete.partition(":")
-    return _beginning((f"{nodes}:{name}" for name in NAMES), incomplete) if colon and nodes.isdecimal() else []
+    return (
+        _beginning((f"{nodes}:{name}" for name in NAMES), incomplete)
+        if colon and nodes.isdecimal()
+        else []
+    )
 
 
 def tables(incomplete: str) -> list[str]:
@@ -91,11 +101,17 @@ def tables(incomplete: str) -> list[str]:
 def series(context: Context, incomplete: str) -> list[str]:
     """Series names from the experiment that the command names."""
     planned = _planned(context)
-    return _beginning(dict.fromkeys(each.series for each in planned.points), incomplete) if planned else []
+    return (
+        _beginning(dict.fromkeys(each.series for each in planned.points), incomplete)
+        if planned
+        else []
+    )
 
 
 def conditions(context: Context, incomplete: str) -> list[str]:
-    """Point parameters from the experiment that the command names, with their values once a key is complete."""
+    """Point parameters from the experiment that the command names, with their values once a key is
+    complete.
+    """
     from elanite.base.text import plain
 
     planned = _planned(context)

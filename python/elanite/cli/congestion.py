@@ -1,4 +1,6 @@
-"""The command ``congestion``: the congestion matrices of points and kept runs, as text or as data."""
+"""The command ``congestion``: the congestion matrices of points and kept runs, as text or as
+data.
+"""
 
 from __future__ import annotations
 
@@ -44,14 +46,15 @@ class Congestion(Request):
       elanite congestion out/mpirun/8c960da91937d549cd1b
       elanite congestion out/replay/d76ade614760b26f362f
 
-    A link has two numbers. The delay is the waiting time since injection of the packets that arrive by the link, as in
-    the matrices of the QsNET paper; the wait is the time that packets have waited for this link. Links from nodes have
-    no wait: packets wait for them in the adapters, which is not network congestion. The numbers of a switch are the
-    sums of the delays over the links that enter it, and of the waits over the links that leave it. The most loaded link
-    and the most loaded switch have 100. table shows every level of switches, the top first; csv and parquet give one
-    row per point and link; json gives the links, the switches and, for a run with slices, both numbers over time. The
-    command does not simulate: first use `elanite run`, or for MPI programs and traces `elanite mpirun` and `elanite
-    replay`.
+    A link has two numbers. The delay is the waiting time since injection of the packets that arrive
+    by the link, as in the matrices of the QsNET paper; the wait is the time that packets have
+    waited for this link. Links from nodes have no wait: packets wait for them in the adapters,
+    which is not network congestion. The numbers of a switch are the sums of the delays over the
+    links that enter it, and of the waits over the links that leave it. The most loaded link and the
+    most loaded switch have 100. table shows every level of switches, the top first; csv and parquet
+    give one row per point and link; json gives the links, the switches and, for a run with slices,
+    both numbers over time. The command does not simulate: first use `elanite run`, or for MPI
+    programs and traces `elanite mpirun` and `elanite replay`.
     """
 
     verb: ClassVar[str] = "congestion"
@@ -82,7 +85,11 @@ class Congestion(Request):
                 about = ", ".join(f"{key} {plain(value)}" for key, value in each.parameters.items())
                 _print(result.congestion(each), heading, about)
         elif format_ is OutputFormat.JSON:
-            data(json.dumps([_json(each, result.congestion(each)) for each in result.points], indent=1))
+            data(
+                json.dumps(
+                    [_json(each, result.congestion(each)) for each in result.points], indent=1
+                )
+            )
         else:
             output.rows(links(result.points, result.store), format_)
 
@@ -95,7 +102,10 @@ def missing_run(folder: Path) -> str:
     kept = [one for one in folder.parent.glob("*") if (one / "manifest.json").is_file()]
     if not kept:
         command = f"elanite {folder.parent.name}"
-        return f"there is no run in {folder}, nor any other in {folder.parent}; {command} says where it keeps one"
+        return (
+            f"there is no run in {folder}, nor any other in {folder.parent}; {command} says where"
+            " it keeps one"
+        )
     kept.sort(key=lambda one: (one / "manifest.json").stat().st_mtime, reverse=True)
     names = [str(one) for one in kept]
     more = f", and {counted(len(names) - MOST_RUNS, 'older run')}" if len(names) > MOST_RUNS else ""
@@ -114,17 +124,34 @@ def _of_run(folder: Path, format_: OutputFormat) -> None:
     kept = KeptRun.load(folder, replays=True)
     about = kept.manifest
     if about["options"].get("network") == "ideal":
-        raise UsageError(f"{folder}: the ideal network has no links; run it on the machine's network")
+        raise UsageError(
+            f"{folder}: the ideal network has no links; run it on the machine's network"
+        )
     matrix = kept.congestion()
     if format_ is OutputFormat.TABLE:
         heading = (
-            f"{shlex.join(about['program'])}, run {about['id']}" if "program" in about else f"replay {about['id']}"
+            f"{shlex.join(about['program'])}, run {about['id']}"
+            if "program" in about
+            else f"replay {about['id']}"
         )
         _print(matrix, heading, f"{about['options']['ranks']} ranks on {about['machine']}")
     elif format_ is OutputFormat.JSON:
-        chosen = {key: about[key] for key in ("id", "program", "trace", "machine", "options") if key in about}
+        chosen = {
+            key: about[key]
+            for key in ("id", "program", "trace", "machine", "options")
+            if key in about
+        }
         data(
-            json.dumps([chosen | {"links": matrix.links.to_dicts(), "switches": matrix.switches.to_dicts()}], indent=1)
+            json.dumps(
+                [
+                    chosen
+                    | {
+                        "links": matrix.links.to_dicts(),
+                        "switches": matrix.switches.to_dicts(),
+                    }
+                ],
+                indent=1,
+            )
         )
     else:
         output.rows(matrix.links, format_)
@@ -159,7 +186,10 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
         if not matrix.links[column].max():
             screen.print(f"{what}: none", markup=False)
             continue
-        link, switch = (table.top_k(1, by=column).row(0, named=True) for table in (matrix.links, matrix.switches))
+        link, switch = (
+            table.top_k(1, by=column).row(0, named=True)
+            for table in (matrix.links, matrix.switches)
+        )
         screen.print(
             f"100 of {what}: of links {number(link[column])} µs, {link['from']} to {link['to']};"
             f" of switches {number(switch[column])} µs, {switch['name']}",
@@ -178,7 +208,8 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
         hidden = matrix.switches.filter(pl.col("level") == level).height - MOST_SWITCHES
         if hidden > 0:
             screen.print(
-                f"and {counted(hidden, 'switch', 'switches')} with smaller delays; --format csv gives all links",
+                f"and {counted(hidden, 'switch', 'switches')} with smaller delays; --format csv"
+                " gives all links",
                 style="dim",
                 markup=False,
             )
@@ -196,7 +227,9 @@ def _path(matrix: Matrix) -> Table:
 
 
 def _level(matrix: Matrix, level: int) -> Table:
-    """A level's switches: delays by the links that enter them, and waits by the links that leave them."""
+    """A level's switches: delays by the links that enter them, and waits by the links that leave
+    them.
+    """
     import polars as pl
 
     switches = matrix.switches.filter(pl.col("level") == level)
@@ -209,12 +242,16 @@ def _level(matrix: Matrix, level: int) -> Table:
     ):
         columns[what] = [_heat(value) for value in switches[column]]
         for side, up in sides.items():
-            here = matrix.links.filter(pl.col("up") == up, pl.col(end).is_in(switches["switch"].implode()))
+            here = matrix.links.filter(
+                pl.col("up") == up, pl.col(end).is_in(switches["switch"].implode())
+            )
             if not here.is_empty():
                 down = pl.col("link").is_in(list(matrix.failed)).alias("down")
                 each = pl.struct(column, down).sort_by("link")
                 ports = dict(here.group_by(end).agg(each).iter_rows())
-                columns[side] = [_ports(ports.get(switch, []), column) for switch in switches["switch"]]
+                columns[side] = [
+                    _ports(ports.get(switch, []), column) for switch in switches["switch"]
+                ]
     found = table((f"level {level}", *columns), right=("delays", "waits"))
     for name, *cells in zip(switches["name"], *columns.values(), strict=True):
         found.add_row(name, *cells)
@@ -231,11 +268,16 @@ def _ports(links: list[dict[str, float]], column: str) -> Text:
         about = f"({len(values)} links{f', {down} x' if down else ''})"
         return Text(" ").join([_heat(min(values)), Text("to"), _heat(max(values)), Text(about)])
     marks = (Text("x" if link["down"] else "") for link in links)
-    return Text(" ").join(Text.assemble(_heat(value), mark) for value, mark in zip(values, marks, strict=True))
+    return Text(" ").join(
+        Text.assemble(_heat(value), mark) for value, mark in zip(values, marks, strict=True)
+    )
 
 
 def _heat(value: float | None) -> Text:
-    """A number with three places; on terminals with colours, a hotter number is darker. `None` is an empty cell."""
+    """A number with three places; on terminals with colours, a hotter number is darker.
+
+    `None` is an empty cell.
+    """
     from rich.text import Text
 
     from elanite.results.congestion import HEAT

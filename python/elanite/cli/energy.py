@@ -29,16 +29,18 @@ class Energy(Request):
       elanite energy out/replay/8c960da91937d549cd1b \\
         --power power.toml --format json
 
-    The energy is the energy per bit times the carried bits, plus the idle power times the time. The file has a section
-    [energy] with link_bit, switch_bit, adapter_bit (such as "5 pJ"), link_idle, switch_idle and adapter_idle (such as
-    "0.5 W"); each is { value = "...", source = "..." }. Bits and time of a point are those of its measured window. The
-    command does not simulate.
+    The energy is the energy per bit times the carried bits, plus the idle power times the time. The
+    file has a section [energy] with link_bit, switch_bit, adapter_bit (such as "5 pJ"), link_idle,
+    switch_idle and adapter_idle (such as "0.5 W"); each is { value = "...", source = "..." }. Bits
+    and time of a point are those of its measured window. The command does not simulate.
     """
 
     verb: ClassVar[str] = "energy"
 
     experiment: ExperimentOrRun
-    power: Annotated[Path, typer.Option("--power", metavar="FILE", help="The file with the section [energy].")]
+    power: Annotated[
+        Path, typer.Option("--power", metavar="FILE", help="The file with the section [energy].")
+    ]
     finished: FinishedPoints = field(default_factory=FinishedPoints)
 
     def execute(self) -> None:
@@ -64,7 +66,11 @@ class Energy(Request):
             for heading, _, rows in found:
                 _print(heading, rows)
         elif format_ is OutputFormat.JSON:
-            data(json.dumps([about | {"energy": rows.to_dicts()} for _, about, rows in found], indent=1))
+            data(
+                json.dumps(
+                    [about | {"energy": rows.to_dicts()} for _, about, rows in found], indent=1
+                )
+            )
         else:
             wide = [
                 rows.select(*(pl.lit(value).alias(key) for key, value in about.items()), pl.all())
@@ -85,10 +91,13 @@ def _of_folder(folder: Path, parameters: Parameters) -> tuple[str, dict[str, obj
     about = read(folder, 2, 1, RunManifest)
     if about is None or not about.keys() >= {"point", "time_us"}:
         raise UsageError(
-            f"{folder} is not a folder of a run or replay, or is damaged; elanite replay prints its folder"
+            f"{folder} is not a folder of a run or replay, or is damaged; elanite replay prints its"
+            " folder"
         )
     if about["options"].get("network") == "ideal":
-        raise UsageError(f"{folder}: the ideal network has no links; replay the trace on the machine's network")
+        raise UsageError(
+            f"{folder}: the ideal network has no links; replay the trace on the machine's network"
+        )
     counted = pl.read_parquet(folder / "links.parquet")
     rows = of_tables(json.dumps(about["point"]), counted, about["time_us"], parameters)
     heading = f"{about['id']}: {about['options']['ranks']} ranks on {about['machine']}"
@@ -106,5 +115,7 @@ def _print(heading: str, rows: pl.DataFrame) -> None:
     for row in rows.iter_rows(named=True):
         counts = ("" if row[key] is None else f"{row[key]:,}" for key in ("count", "bits"))
         amounts = (*(1000 * row[key] for key in ("traffic_J", "idle_J", "total_J")), row["mean_W"])
-        found.add_row(row["part"], *counts, *("" if one is None else number(one) for one in amounts))
+        found.add_row(
+            row["part"], *counts, *("" if one is None else number(one) for one in amounts)
+        )
     screen.print(found)

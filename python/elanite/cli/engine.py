@@ -51,7 +51,9 @@ class Simulators(OptionGroup):
         from elanite.errors import UsageError
 
         if self.executor != "threads" and self.threads is not None:
-            raise UsageError(f"--threads is for points in this process, not for --executor {self.executor}")
+            raise UsageError(
+                f"--threads is for points in this process, not for --executor {self.executor}"
+            )
         asked = self.jobs if self.executor == "threads" else self.workers
         return engines.opened(self.executor, asked, self.scheduler, self.tls, out, complain)
 
@@ -73,17 +75,21 @@ class Campaign(Simulators):
     ) -> CampaignOutcome:
         """Run a campaign, with its progress on standard error.
 
-        The experiments' run times are printed at the end, or by ``ended``, as in ``campaign.run``. A dry run prints the
-        pending work and its expected cost, and leaves.
+        The experiments' run times are printed at the end, or by ``ended``, as in ``campaign.run``.
+        A dry run prints the pending work and its expected cost, and leaves.
         """
         from elanite import campaign
         from elanite.cli.progress import observer, report_deaths, report_renewals, summary
         from elanite.errors import UsageError
 
         if self.executor == "threads" and self.workers is not None:
-            raise UsageError("--workers is for other executors than threads; for threads it is --jobs")
+            raise UsageError(
+                "--workers is for other executors than threads; for threads it is --jobs"
+            )
         if self.executor != "threads" and self.jobs is not None:
-            raise UsageError(f"--jobs is for threads; for --executor {self.executor} it is --workers")
+            raise UsageError(
+                f"--jobs is for threads; for --executor {self.executor} it is --workers"
+            )
         if self.dry_run:
             from elanite.cli import output
 

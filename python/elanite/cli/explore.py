@@ -1,4 +1,6 @@
-"""The command ``explore``: a page in the browser that simulates networks, and shows curves, hot links and packets."""
+"""The command ``explore``: a page in the browser that simulates networks, and shows curves, hot
+links and packets.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,13 @@ class Explore(Request):
       elanite explore --port 8000
       elanite explore --into site/explore
 
-    The command serves a page on this computer until Ctrl-C, and prints its address. The page simulates in the browser,
-    with the engine of this installation, and needs no network: choose a machine, topology, routing, flow control,
-    traffic and load, and the page shows the latency-throughput curve, latencies, hot links, and packets with the
-    circuits that they hold. The address of the page holds every choice. "Copy as experiment file" gives a file for
-    `elanite run`, with the same points and digests. --into writes the files of the page for a web server, and ends.
+    The command serves a page on this computer until Ctrl-C, and prints its address. The page
+    simulates in the browser, with the engine of this installation, and needs no network: choose a
+    machine, topology, routing, flow control, traffic and load, and the page shows the
+    latency-throughput curve, latencies, hot links, and packets with the circuits that they hold.
+    The address of the page holds every choice. "Copy as experiment file" gives a file for
+    `elanite run`, with the same points and digests. --into writes the files of the page for a web
+    server, and ends.
     """
 
     verb: ClassVar[str] = "explore"
@@ -34,13 +38,19 @@ class Explore(Request):
     port: Annotated[
         int | None,
         typer.Option(
-            "--port", min=0, max=65535, metavar="N", help="The port of the page.  [default: 8417, or one that is free]"
+            "--port",
+            min=0,
+            max=65535,
+            metavar="N",
+            help="The port of the page.  [default: 8417, or one that is free]",
         ),
         Role.HOST,
     ] = None
     into: Annotated[
         Path | None,
-        typer.Option("--into", metavar="DIR", help="Write the page into a folder instead of serving it."),
+        typer.Option(
+            "--into", metavar="DIR", help="Write the page into a folder instead of serving it."
+        ),
         Role.OUTPUT,
     ] = None
     open_: Open = False

@@ -46,9 +46,10 @@ class List(Request):
 
     verb: ClassVar[str] = "list"
 
-    what: Annotated[Topic | None, typer.Argument(help="The entries to list.  [default: machines and experiments]")] = (
-        None
-    )
+    what: Annotated[
+        Topic | None,
+        typer.Argument(help="The entries to list.  [default: machines and experiments]"),
+    ] = None
     format_: ListedAs = TableFormat.TABLE
     out: Out = OUT
 
@@ -86,9 +87,9 @@ class Explain(Request):
       elanite explain run.window
       elanite explain ping.uni.latency.0B
 
-    For a parameter that was fitted or assumed, the command shows which claims change, and by how much, if the value
-    is a fifth lower or higher; for a claim, which parameters change it. These are the shipped results of
-    `elanite sweep MACHINE --one-at-a-time`.
+    For a parameter that was fitted or assumed, the command shows which claims change, and by how
+    much, if the value is a fifth lower or higher; for a claim, which parameters change it. These
+    are the shipped results of `elanite sweep MACHINE --one-at-a-time`.
     """
 
     verb: ClassVar[str] = "explain"
@@ -103,7 +104,9 @@ class Explain(Request):
     ]
     machine: Annotated[
         str | None,
-        machine_option("Bounds and value of this machine, such as your own.  [default: all shipped machines]"),
+        machine_option(
+            "Bounds and value of this machine, such as your own.  [default: all shipped machines]"
+        ),
     ] = None
 
     def execute(self) -> None:
@@ -114,20 +117,32 @@ class Explain(Request):
         from elanite.explain import meanings
         from elanite.inputs import sources
 
-        meaning = meanings.explain(self.key, sources.read("machine", self.machine) if self.machine else None)
+        meaning = meanings.explain(
+            self.key, sources.read("machine", self.machine) if self.machine else None
+        )
         screen = console()
         screen.print(Text(meaning.key, style="bold"))
         screen.print(Padding(Text(meaning.text or "(not described)"), (0, 0, 0, 2), expand=False))
         facts = [(f"allowed on {meaning.allowed_on}", meaning.allowed)] if meaning.allowed else []
         for name, text in [*facts, *meaning.facts]:
-            screen.print(Padding(Text.assemble((f"{name}: ", "bold"), text), (0, 0, 0, 2), expand=False))
+            screen.print(
+                Padding(Text.assemble((f"{name}: ", "bold"), text), (0, 0, 0, 2), expand=False)
+            )
         for moves in meaning.moves:
-            screen.print(Padding(Text.assemble((f"{moves.name}: ", "bold"), moves.text), (0, 0, 0, 2), expand=False))
+            screen.print(
+                Padding(
+                    Text.assemble((f"{moves.name}: ", "bold"), moves.text),
+                    (0, 0, 0, 2),
+                    expand=False,
+                )
+            )
             _effects(moves, meaning.key)
 
 
 def _effects(moves: StudyResult, key: str) -> None:
-    """A parameter's strongest effects, or those on a claim, as a table; a line counts the omitted ones."""
+    """A parameter's strongest effects, or those on a claim, as a table; a line counts the omitted
+    ones.
+    """
     from rich.padding import Padding
 
     from elanite.base.text import counted, percent
@@ -144,11 +159,15 @@ def _effects(moves: StudyResult, key: str) -> None:
         screen.print(Padding(board, (0, 0, 0, 4), expand=False))
         if rest := moves.effects[MOST_EFFECTS:]:
             largest = percent(rest[0].size).lstrip("+")
-            screen.print(f"    and {counted(len(rest), 'weaker effect')}, of {largest} at most", markup=False)
+            screen.print(
+                f"    and {counted(len(rest), 'weaker effect')}, of {largest} at most", markup=False
+            )
 
 
 def _listed(rows: list[dict[str, str]]) -> None:
-    """Rows of texts: a table whose last column wraps, or, where it is too narrow, one entry below the other."""
+    """Rows of texts: a table whose last column wraps, or, where it is too narrow, one entry below
+    the other.
+    """
     from rich.text import Text
 
     from elanite.cli.common import table

@@ -41,9 +41,9 @@ class Sensitivity(ClaimRequest):
 
     verb: ClassVar[str] = "sensitivity"
 
-    format_: Annotated[OutputFormat, typer.Option("--format", "-f", help="How to print the changes."), Role.OUTPUT] = (
-        OutputFormat.TABLE
-    )
+    format_: Annotated[
+        OutputFormat, typer.Option("--format", "-f", help="How to print the changes."), Role.OUTPUT
+    ] = OutputFormat.TABLE
 
     def execute(self) -> None:
         """Warn, and sweep."""
@@ -73,7 +73,12 @@ class Refit(ClaimRequest):
 
     most: Annotated[
         int | None,
-        typer.Option("--most", min=1, metavar="N", help="Steps of the search at most.  [default: until it ends]"),
+        typer.Option(
+            "--most",
+            min=1,
+            metavar="N",
+            help="Steps of the search at most.  [default: until it ends]",
+        ),
     ] = None
 
     def execute(self) -> None:
@@ -92,4 +97,6 @@ class Refit(ClaimRequest):
 
 
 def _warn(old: Request, new: Request) -> None:
-    complain(f"warning: the next release has no `elanite {old.verb}`; use: {shlex.join(new.again())}")
+    complain(
+        f"warning: the next release has no `elanite {old.verb}`; use: {shlex.join(new.again())}"
+    )

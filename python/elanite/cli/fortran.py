@@ -17,10 +17,11 @@ class InstallMpifort(Request):
     Example:
       elanite install-mpifort && mpifort -O2 -o solver solver.f90
 
-    The mpich package of PyPI has no Fortran. The command needs gfortran, and takes mpif.h, the modules mpi and mpi_f08
-    and libmpichfort.so.12 from Debian's or Ubuntu's package libmpich-dev. Where the package is not installed,
-    apt-get downloads it, without root, and it is unpacked beside the C library. Printed is the path of mpifort, which
-    has the names mpif90 and mpif77, too.
+    The mpich package of PyPI has no Fortran. The command needs gfortran, and takes mpif.h, the
+    modules mpi and mpi_f08 and libmpichfort.so.12 from Debian's or Ubuntu's package libmpich-dev.
+    Where the package is not installed, apt-get downloads it, without root, and it is unpacked
+    beside the C library. Printed is the path of mpifort, which has the names mpif90 and mpif77,
+    too.
     """
 
     verb: ClassVar[str] = "install-mpifort"

@@ -1,4 +1,6 @@
-"""The commands ``goal``: traces from other tools, and generated traces of collective operations and training."""
+"""The commands ``goal``: traces from other tools, and generated traces of collective operations and
+training.
+"""
 
 from __future__ import annotations
 
@@ -50,15 +52,28 @@ class Algorithm(StrEnum):
     HIERARCHICAL = "hierarchical"
 
 
-Ranks = Annotated[int, typer.Option("--ranks", "-n", min=1, max=1 << 20, metavar="N", help="The rank count.")]
-Vector = Annotated[str, typer.Option("--size", metavar="SIZE", help="Bytes of the vector: 8B, '64 KB', '1 MB'.")]
-Pair = Annotated[str, typer.Option("--size", metavar="SIZE", help="Bytes from each rank to each other of its group.")]
-Compute = Annotated[
-    str, typer.Option("--compute", metavar="TIME", help="Computation of each rank before each call: 0us, '2 ms'.")
+Ranks = Annotated[
+    int, typer.Option("--ranks", "-n", min=1, max=1 << 20, metavar="N", help="The rank count.")
 ]
-Calls = Annotated[int, typer.Option("--calls", min=1, metavar="K", help="Calls, one after the other.")]
+Vector = Annotated[
+    str, typer.Option("--size", metavar="SIZE", help="Bytes of the vector: 8B, '64 KB', '1 MB'.")
+]
+Pair = Annotated[
+    str,
+    typer.Option("--size", metavar="SIZE", help="Bytes from each rank to each other of its group."),
+]
+Compute = Annotated[
+    str,
+    typer.Option(
+        "--compute", metavar="TIME", help="Computation of each rank before each call: 0us, '2 ms'."
+    ),
+]
+Calls = Annotated[
+    int, typer.Option("--calls", min=1, metavar="K", help="Calls, one after the other.")
+]
 Group = Annotated[
-    int | None, typer.Option("--group", min=1, metavar="G", help="Ranks of a group.  [default: all ranks]")
+    int | None,
+    typer.Option("--group", min=1, metavar="G", help="Ranks of a group.  [default: all ranks]"),
 ]
 
 
@@ -79,11 +94,12 @@ class Allreduce(Request):
 
     ranks: Ranks
     size: Vector
-    algorithm: Annotated[Algorithm, typer.Option("--algorithm", help="The algorithm that combines vectors.")] = (
-        Algorithm.RING
-    )
+    algorithm: Annotated[
+        Algorithm, typer.Option("--algorithm", help="The algorithm that combines vectors.")
+    ] = Algorithm.RING
     group: Annotated[
-        int | None, typer.Option("--group", min=1, metavar="G", help="Ranks of a group, for hierarchical.")
+        int | None,
+        typer.Option("--group", min=1, metavar="G", help="Ranks of a group, for hierarchical."),
     ] = None
     compute: Compute = "0us"
     calls: Calls = 1
@@ -175,7 +191,11 @@ class Alltoall(Request):
 
         _write(
             goal.all_to_all(
-                self.ranks, in_bytes(self.size), group=self.group, compute=in_ns(self.compute), calls=self.calls
+                self.ranks,
+                in_bytes(self.size),
+                group=self.group,
+                compute=in_ns(self.compute),
+                calls=self.calls,
             )
         )
 
@@ -191,22 +211,28 @@ class Nccl(Request):
         --algorithm tree > tree.goal
       elanite goal nccl all_gather 1 MB over 64 ranks --algorithm pat > pat.goal
 
-    A call is an operation (all_reduce, all_gather, reduce_scatter, broadcast, reduce), the bytes of the whole vector,
-    the ranks, as hosts x ranks of a host or as a number of ranks with a host each, and the channels. Replay with as
-    many ranks per node as a host has.
+    A call is an operation (all_reduce, all_gather, reduce_scatter, broadcast, reduce), the bytes of
+    the whole vector, the ranks, as hosts x ranks of a host or as a number of ranks with a host
+    each, and the channels. Replay with as many ranks per node as a host has.
     """
 
     verb: ClassVar[str] = "goal nccl"
 
     call: Annotated[
-        list[str], typer.Argument(metavar="CALL...", help="OPERATION SIZE over [HOSTS x] RANKS [with N channels].")
+        list[str],
+        typer.Argument(
+            metavar="CALL...", help="OPERATION SIZE over [HOSTS x] RANKS [with N channels]."
+        ),
     ]
     algorithm: Annotated[
         NcclAlgorithm,
-        typer.Option("--algorithm", help="The tree is for all_reduce, pat for all_gather and reduce_scatter."),
+        typer.Option(
+            "--algorithm", help="The tree is for all_reduce, pat for all_gather and reduce_scatter."
+        ),
     ] = NcclAlgorithm.RING
     chunk: Annotated[
-        str | None, typer.Option("--chunk", metavar="SIZE", help="Bytes of a chunk.  [default: as NCCL]")
+        str | None,
+        typer.Option("--chunk", metavar="SIZE", help="Bytes of a chunk.  [default: as NCCL]"),
     ] = None
     compute: Compute = "0us"
     calls: Calls = 1
@@ -222,35 +248,52 @@ class Nccl(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class Pipeline(Request):
-    """Write a step of pipeline-parallel training: one micro-batch forward and one backward in turns.
+    """Write a step of pipeline-parallel training: one micro-batch forward and one backward in
+    turns.
 
     \b
     Example:
       elanite goal pipeline --ranks 8 --batches 32 --size "1 MB" \\
         --compute "2 ms" > pipeline.goal
 
-    Backward takes twice as long as forward. Activations go to the next stage, and gradients of the same size back.
+    Backward takes twice as long as forward. Activations go to the next stage, and gradients of the
+    same size back.
     """
 
     verb: ClassVar[str] = "goal pipeline"
 
-    ranks: Annotated[int, typer.Option("--ranks", "-n", min=1, metavar="N", help="The stage count, a rank each.")]
-    size: Annotated[str, typer.Option("--size", metavar="SIZE", help="Bytes of the activations of a micro-batch.")]
-    batches: Annotated[int, typer.Option("--batches", min=1, metavar="K", help="The micro-batch count.")]
+    ranks: Annotated[
+        int, typer.Option("--ranks", "-n", min=1, metavar="N", help="The stage count, a rank each.")
+    ]
+    size: Annotated[
+        str,
+        typer.Option("--size", metavar="SIZE", help="Bytes of the activations of a micro-batch."),
+    ]
+    batches: Annotated[
+        int, typer.Option("--batches", min=1, metavar="K", help="The micro-batch count.")
+    ]
     compute: Annotated[
-        str, typer.Option("--compute", metavar="TIME", help="Time of a stage for a micro-batch forward.")
+        str,
+        typer.Option(
+            "--compute", metavar="TIME", help="Time of a stage for a micro-batch forward."
+        ),
     ]
 
     def execute(self) -> None:
         """Run the command."""
         from elanite.traces import goal
 
-        _write(goal.pipeline(self.ranks, in_bytes(self.size), batches=self.batches, compute=in_ns(self.compute)))
+        _write(
+            goal.pipeline(
+                self.ranks, in_bytes(self.size), batches=self.batches, compute=in_ns(self.compute)
+            )
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Expert(Request):
-    """Write a step of expert-parallel training: all-to-alls to the experts and back, in each layer and direction.
+    """Write a step of expert-parallel training: all-to-alls to the experts and back, in each layer
+    and direction.
 
     \b
     Example:
@@ -264,10 +307,17 @@ class Expert(Request):
 
     ranks: Ranks
     size: Pair
-    group: Annotated[int, typer.Option("--group", min=1, metavar="G", help="Ranks that share a set of experts.")]
-    layers: Annotated[int, typer.Option("--layers", min=1, metavar="K", help="The count of layers with experts.")]
+    group: Annotated[
+        int, typer.Option("--group", min=1, metavar="G", help="Ranks that share a set of experts.")
+    ]
+    layers: Annotated[
+        int, typer.Option("--layers", min=1, metavar="K", help="The count of layers with experts.")
+    ]
     compute: Annotated[
-        str, typer.Option("--compute", metavar="TIME", help="Time of attention, and of an expert, forward.")
+        str,
+        typer.Option(
+            "--compute", metavar="TIME", help="Time of attention, and of an expert, forward."
+        ),
     ]
 
     def execute(self) -> None:
@@ -276,9 +326,15 @@ class Expert(Request):
 
         _write(
             goal.expert(
-                self.ranks, in_bytes(self.size), group=self.group, layers=self.layers, compute=in_ns(self.compute)
+                self.ranks,
+                in_bytes(self.size),
+                group=self.group,
+                layers=self.layers,
+                compute=in_ns(self.compute),
             )
         )
 
 
-declare(goal_app, ImportTrace, Allreduce, Allgather, ReduceScatter, Alltoall, Nccl, Pipeline, Expert)
+declare(
+    goal_app, ImportTrace, Allreduce, Allgather, ReduceScatter, Alltoall, Nccl, Pipeline, Expert
+)

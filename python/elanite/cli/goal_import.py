@@ -27,7 +27,8 @@ class NcclAlgorithm(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ImportTrace(Request):
-    """Translate a trace of another tool: OTF2 (.otf2), Chakra (.et, .json) or the text of DUMPI (.txt).
+    """Translate a trace of another tool: OTF2 (.otf2), Chakra (.et, .json) or the text of DUMPI
+    (.txt).
 
     \b
     Examples:
@@ -40,55 +41,92 @@ class ImportTrace(Request):
         --ranks-per-node 8 -o training.goal
       elanite goal import dumpi-*.txt -o my_program.goal
 
-    OTF2 is written by Score-P for MPI programs, and needs the package otf2. A Chakra trace is a file for each rank, and
-    its binary form needs the package protobuf. The text of DUMPI, from dumpi2ascii, is a file for each rank, too.
-    Collective operations become messages. Nodes of Chakra with operations and bytes in place of a duration take the
-    time of a roofline. A trace with missing data is refused with the place, and no file is written.
+    OTF2 is written by Score-P for MPI programs, and needs the package otf2. A Chakra trace is a
+    file for each rank, and its binary form needs the package protobuf. The text of DUMPI, from
+    dumpi2ascii, is a file for each rank, too. Collective operations become messages. Nodes of
+    Chakra with operations and bytes in place of a duration take the time of a roofline. A trace
+    with missing data is refused with the place, and no file is written.
     """
 
     verb: ClassVar[str] = "goal import"
 
     traces: Annotated[
         list[Path],
-        typer.Argument(metavar="TRACE...", help="The anchor of an OTF2 archive, or the traces of all ranks."),
+        typer.Argument(
+            metavar="TRACE...", help="The anchor of an OTF2 archive, or the traces of all ranks."
+        ),
     ]
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file for the trace in GOAL.")]
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The file for the trace in GOAL.")
+    ]
     groups: Annotated[
         Path | None,
-        typer.Option("--groups", metavar="FILE", help='Chakra: the members of groups, as {"1": [0, 1], "2": [2, 3]}.'),
+        typer.Option(
+            "--groups",
+            metavar="FILE",
+            help='Chakra: the members of groups, as {"1": [0, 1], "2": [2, 3]}.',
+        ),
     ] = None
     flops: Annotated[
         str | None,
-        typer.Option("--flops", metavar="RATE", help="Chakra: operations of an accelerator in a second, as 312T."),
+        typer.Option(
+            "--flops",
+            metavar="RATE",
+            help="Chakra: operations of an accelerator in a second, as 312T.",
+        ),
     ] = None
     memory_rate: Annotated[
         str | None,
-        typer.Option("--memory-rate", metavar="RATE", help="Chakra: the rate of its memory, as '2039 GB/s'."),
+        typer.Option(
+            "--memory-rate", metavar="RATE", help="Chakra: the rate of its memory, as '2039 GB/s'."
+        ),
     ] = None
     machine: Annotated[
         str | None,
-        machine_option("Chakra: rates that are not given are those of this machine's section [processor]."),
+        machine_option(
+            "Chakra: rates that are not given are those of this machine's section [processor]."
+        ),
         Role.INPUT,
     ] = None
     set_: Set = None
     replicate: Annotated[
         int | None,
-        typer.Option("--replicate", min=1, max=1 << 20, metavar="N", help="Chakra: one trace stands for N ranks."),
+        typer.Option(
+            "--replicate",
+            min=1,
+            max=1 << 20,
+            metavar="N",
+            help="Chakra: one trace stands for N ranks.",
+        ),
     ] = None
     algorithm: Annotated[
         NcclAlgorithm | None,
-        typer.Option("--algorithm", help="Chakra: collective operations as NCCL makes them.  [default: as MPI does]"),
+        typer.Option(
+            "--algorithm",
+            help="Chakra: collective operations as NCCL makes them.  [default: as MPI does]",
+        ),
     ] = None
     channels: Annotated[
         int | None,
-        typer.Option("--channels", min=1, max=64, metavar="C", help="NCCL's channels.  [default: 1, of a tree 2]"),
+        typer.Option(
+            "--channels",
+            min=1,
+            max=64,
+            metavar="C",
+            help="NCCL's channels.  [default: 1, of a tree 2]",
+        ),
     ] = None
     chunk: Annotated[
-        str | None, typer.Option("--chunk", metavar="SIZE", help="Bytes of a chunk of NCCL.  [default: as NCCL]")
+        str | None,
+        typer.Option(
+            "--chunk", metavar="SIZE", help="Bytes of a chunk of NCCL.  [default: as NCCL]"
+        ),
     ] = None
     ranks_per_node: Annotated[
         int | None,
-        typer.Option("--ranks-per-node", min=1, metavar="K", help="Ranks of a host, for NCCL.  [default: 1]"),
+        typer.Option(
+            "--ranks-per-node", min=1, metavar="K", help="Ranks of a host, for NCCL.  [default: 1]"
+        ),
     ] = None
 
     def execute(self) -> None:
@@ -107,13 +145,17 @@ class ImportTrace(Request):
 
         cut = (self.channels, self.chunk, self.ranks_per_node)
         if self.algorithm is None and cut != (None,) * 3:
-            raise UsageError("--channels, --chunk and --ranks-per-node are NCCL's; choose its --algorithm, too")
+            raise UsageError(
+                "--channels, --chunk and --ranks-per-node are NCCL's; choose its --algorithm, too"
+            )
         if self.set_ and self.machine is None:
             raise UsageError("--set: it changes a machine; name one with --machine")
         nccl = None
         if self.algorithm is not None:
             channels = self.channels or (2 if self.algorithm is NcclAlgorithm.TREE else 1)
-            nccl = NcclTransport(self.algorithm.value, channels, chunk_bytes(self.chunk), self.ranks_per_node or 1)
+            nccl = NcclTransport(
+                self.algorithm.value, channels, chunk_bytes(self.chunk), self.ranks_per_node or 1
+            )
         how = ReadingOptions(self.groups, self._roofline(), self.replicate, nccl)
         return None if how == ReadingOptions() else how
 
@@ -127,7 +169,9 @@ class ImportTrace(Request):
         memory = None if self.memory_rate is None else memory_rate(self.memory_rate)
         if self.machine is None:
             return Roofline(flops, memory)
-        found = {one.key: one.value for one in Machine.load(self.machine, self.set_ or []).parameters}
+        found = {
+            one.key: one.value for one in Machine.load(self.machine, self.set_ or []).parameters
+        }
         if "processor.step" not in found:
             remedy = "measure one with `elanite calibrate-host`, or give --flops and --memory-rate"
             raise UsageError(f"--machine {self.machine}: it has no section [processor]; {remedy}")

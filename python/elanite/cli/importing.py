@@ -29,10 +29,10 @@ class Import(Request):
       elanite import edges.txt --terminals 4
       ibnetdiscover | elanite import - --output fabric.toml
 
-    The format is recognised by the content: output of ibnetdiscover, topology.txt and flow.txt of ns-3 (HPCC,
-    ASTRA-sim, SimAI), .topo and .cm of htsim, anynet of BookSim2, clusters of SimGrid (XML), topology.conf and
-    topology.yaml of Slurm, InfraGraph (YAML, JSON, and its graph), lists of edges, GraphML and DOT. A file of another
-    format is refused.
+    The format is recognised by the content: output of ibnetdiscover, topology.txt and flow.txt of
+    ns-3 (HPCC, ASTRA-sim, SimAI), .topo and .cm of htsim, anynet of BookSim2, clusters of SimGrid
+    (XML), topology.conf and topology.yaml of Slurm, InfraGraph (YAML, JSON, and its graph), lists
+    of edges, GraphML and DOT. A file of another format is refused.
 
     \b
     Written beside each other, by the name of the output:
@@ -42,19 +42,23 @@ class Import(Request):
       NAME.flows.csv       the flows, if a file has any
       NAME.traffic.toml    an experiment with these flows on the machine
 
-    Comments at the head of each file list assumptions and omissions. Adapters, buses, hosts and the rules
-    of switches are those of the machine of --from. An existing file is never overwritten.
+    Comments at the head of each file list assumptions and omissions. Adapters, buses, hosts and the
+    rules of switches are those of the machine of --from. An existing file is never overwritten.
     """
 
     verb: ClassVar[str] = "import"
 
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="A network, or lists of flows, or a network with such lists."),
+        typer.Argument(
+            metavar="FILE...", help="A network, or lists of flows, or a network with such lists."
+        ),
     ]
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="The machine file.  [default: FILE's name, here]"),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The machine file.  [default: FILE's name, here]"
+        ),
     ] = None
     from_: Annotated[
         str,
@@ -68,7 +72,11 @@ class Import(Request):
     terminals: Annotated[
         int | None,
         typer.Option(
-            "--terminals", min=1, max=1024, metavar="N", help="Nodes of each switch, of a graph without nodes."
+            "--terminals",
+            min=1,
+            max=1024,
+            metavar="N",
+            help="Nodes of each switch, of a graph without nodes.",
         ),
     ] = None
 
@@ -86,14 +94,18 @@ class Import(Request):
             if format_.flows:
                 lists.append((file.name, found))
             elif network is not None:
-                raise UsageError(f"{origin} and {file.name} are both networks: import one at a time")
+                raise UsageError(
+                    f"{origin} and {file.name} are both networks: import one at a time"
+                )
             else:
                 network, origin = found, file.name
         if self.terminals is not None:
             if network is None or network.nodes:
                 raise UsageError("--terminals: the network has nodes of its own; leave it out")
             network.terminals = self.terminals
-        target = self.output or Path(f"{self.files[0].name.split('.')[0].strip('-') or 'imported'}.toml")
+        target = self.output or Path(
+            f"{self.files[0].name.split('.')[0].strip('-') or 'imported'}.toml"
+        )
         if target.suffix != ".toml":
             raise UsageError(f"--output {target}: a machine file ends in .toml")
         name = target.stem
@@ -110,7 +122,9 @@ class Import(Request):
             if network is not None:
                 classes = len(imported_traffic.priorities(lists))
                 files = f"{name}.toml", f"{name}.flows.csv"
-                texts[".traffic.toml"] = imported_traffic.experiment(name, *files, classes, made.channels)
+                texts[".traffic.toml"] = imported_traffic.experiment(
+                    name, *files, classes, made.channels
+                )
         written = self._write(texts, target)
         for each in written:
             data(str(each))
@@ -128,6 +142,9 @@ class Import(Request):
             if path.exists() or path.is_symlink():
                 raise UsageError(f"{path} exists; remove it, or give another name by --output")
         last = {path: text for path, text in paths.items() if path.suffix == ".toml"}
-        for path, text in [*((path, text) for path, text in paths.items() if path not in last), *last.items()]:
+        for path, text in [
+            *((path, text) for path, text in paths.items() if path not in last),
+            *last.items(),
+        ]:
             whole.write(path, text)
         return list(paths)

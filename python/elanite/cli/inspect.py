@@ -28,11 +28,11 @@ class Check(Request):
       elanite check es40-qsnet qsnet/uniform
       elanite check my-machine.toml --format json | jq '.[].warnings[].message'
 
-    Every error names the file, the line, the column and the allowed values, and gives a hint. Warnings change no exit
-    code: credits of a link that do not cover its round trip, with the rate that remains; detours of the routing of a
-    graph; values of an experiment that make the same points; assumed parameters, with the claims that they move.
-    In json, each argument is an object with its name, the error or null, and the warnings: kind, subject, key, value
-    and message.
+    Every error names the file, the line, the column and the allowed values, and gives a hint.
+    Warnings change no exit code: credits of a link that do not cover its round trip, with the rate
+    that remains; detours of the routing of a graph; values of an experiment that make the same
+    points; assumed parameters, with the claims that they move. In json, each argument is an object
+    with its name, the error or null, and the warnings: kind, subject, key, value and message.
     """
 
     verb: ClassVar[str] = "check"
@@ -40,10 +40,13 @@ class Check(Request):
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...", help="Machine or experiment files, names of shipped ones, or - for standard input."
+            metavar="FILE...",
+            help="Machine or experiment files, names of shipped ones, or - for standard input.",
         ),
     ]
-    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print.")] = TableFormat.TABLE
+    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print.")] = (
+        TableFormat.TABLE
+    )
 
     def execute(self) -> None:
         """Run the command."""
@@ -99,7 +102,9 @@ class Show(Request):
         ),
     ]
     set_: Set = None
-    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print.")] = TableFormat.TABLE
+    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print.")] = (
+        TableFormat.TABLE
+    )
 
     def execute(self) -> None:
         """Run the command."""
@@ -117,7 +122,9 @@ class Show(Request):
 def _described(incomplete: str) -> list[str]:
     """File kinds and commands that have a schema."""
     current = [verb for verb, request in DECLARED.items() if not request.former]
-    return [one for one in ("machine", "experiment", "claim", *current) if one.startswith(incomplete)]
+    return [
+        one for one in ("machine", "experiment", "claim", *current) if one.startswith(incomplete)
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +137,8 @@ class Schema(Request):
       elanite schema claim > claims.schema.json
       elanite schema run > run.schema.json
 
-    The schema of a command has its arguments and options, by their long names, with types, bounds and defaults.
+    The schema of a command has its arguments and options, by their long names, with types, bounds
+    and defaults.
     """
 
     verb: ClassVar[str] = "schema"
@@ -175,9 +183,15 @@ def _checked(source: Source) -> tuple[str, list[Limit]]:
     if source.kind == "machine":
         machine = Machine.of(source)
         _fitted(source, machine)
-        said = f"{source.argument}: ok, machine {machine.name}, {counted(len(machine.parameters), 'parameter')}"
+        said = (
+            f"{source.argument}: ok, machine {machine.name},"
+            f" {counted(len(machine.parameters), 'parameter')}"
+        )
         if machine.layers is not None:
-            said += f"; shortest ways in {counted(machine.layers, 'layer')} of {machine['link.channels']} channels"
+            said += (
+                f"; shortest ways in {counted(machine.layers, 'layer')} of"
+                f" {machine['link.channels']} channels"
+            )
         return said, limits.of_machine(machine)
     planned = plan(source)
     series = len(planned.titles)
@@ -198,10 +212,13 @@ def _fitted(source: Source, machine: Machine) -> None:
         for claim in parameter.fitted_to:
             if claim not in names:
                 lines = source.text.splitlines()
-                line = next((number for number, text in enumerate(lines, 1) if f'"{claim}"' in text), 0)
+                line = next(
+                    (number for number, text in enumerate(lines, 1) if f'"{claim}"' in text), 0
+                )
                 raise UsageError(
-                    f"{source.argument}:{line}: {parameter.key}: fitted_to names no claim: `{claim}`"
-                    f"{did_you_mean(claim, names)}\n  `elanite list claims` lists the claims"
+                    f"{source.argument}:{line}: {parameter.key}: fitted_to names no claim:"
+                    f" `{claim}`{did_you_mean(claim, names)}\n  `elanite list claims` lists the"
+                    " claims"
                 )
 
 
@@ -211,7 +228,9 @@ def _shown(source: Source, overrides: list[str]) -> dict[str, object]:
     from elanite.inputs.plan import plan
 
     if source.kind == "machine":
-        found: dict[str, object] = json.loads(_core.load_machine(source.text, source.file, overrides))
+        found: dict[str, object] = json.loads(
+            _core.load_machine(source.text, source.file, overrides)
+        )
         return found
     planned = plan(source, overrides=overrides)
     return {
@@ -220,7 +239,13 @@ def _shown(source: Source, overrides: list[str]) -> dict[str, object]:
         "source": planned.document,
         "machines": [machine.name for machine in planned.machines],
         "points": [
-            {"id": one.id, "series": one.series, "machine": one.machine, "seed": one.seed, "parameters": one.parameters}
+            {
+                "id": one.id,
+                "series": one.series,
+                "machine": one.machine,
+                "seed": one.seed,
+                "parameters": one.parameters,
+            }
             for one in planned.points
         ],
     }
@@ -249,7 +274,9 @@ def _show_machine(source: Source, overrides: list[str]) -> None:
     found = table(("parameter", "value", "provenance", "fitted to"))
     found.columns[0].no_wrap = True
     for one in machine.parameters:
-        found.add_row(one.key, Text(plain(one.value)), Text(one.provenance), Text(", ".join(one.fitted_to)))
+        found.add_row(
+            one.key, Text(plain(one.value)), Text(one.provenance), Text(", ".join(one.fitted_to))
+        )
     screen.print(found)
 
 
@@ -262,7 +289,9 @@ def _show_experiment(source: Source, overrides: list[str]) -> None:
     planned = plan(source, overrides=overrides)
     screen = console()
     screen.print(f"{experiment.name}: {experiment.title}", style="bold", markup=False)
-    screen.print(f"source   {experiment.source}\nmachine  {plain(experiment.machine)}", markup=False)
+    screen.print(
+        f"source   {experiment.source}\nmachine  {plain(experiment.machine)}", markup=False
+    )
     for name, _ in planned.titles:
         points = planned.series(name)
         screen.print(f"\n{name}: {planned.title_of(name)}".rstrip(": "), style="bold", markup=False)
@@ -276,4 +305,7 @@ def _show_experiment(source: Source, overrides: list[str]) -> None:
             between = f"\n  {'':{width}}  " if any(", " in value for value in several) else ", "
             screen.print(f"  {key:{width}}  {between.join(several)}", markup=False)
         seeds = sorted({point.seed for point in points})
-        screen.print(f"  {'points':{width}}  {len(points)}, with seeds {', '.join(map(str, seeds))}", markup=False)
+        screen.print(
+            f"  {'points':{width}}  {len(points)}, with seeds {', '.join(map(str, seeds))}",
+            markup=False,
+        )

@@ -60,7 +60,9 @@ MachineName = Annotated[
 ]
 RanksPerNode = Annotated[
     int,
-    typer.Option("--ranks-per-node", min=1, metavar="K", help="Ranks on each node: N ranks take N / K nodes."),
+    typer.Option(
+        "--ranks-per-node", min=1, metavar="K", help="Ranks on each node: N ranks take N / K nodes."
+    ),
 ]
 Placement = Annotated[
     str,
@@ -72,34 +74,57 @@ Placement = Annotated[
     Role.INPUT,
 ]
 NetworkName = Annotated[
-    NetworkModel, typer.Option("--network", help="The machine's network, or one without contention.")
+    NetworkModel,
+    typer.Option("--network", help="The machine's network, or one without contention."),
 ]
 MemoryName = Annotated[
     Memory,
-    typer.Option("--memory", help="The memory of a node that holds messages: main memory, or the adapter's."),
+    typer.Option(
+        "--memory", help="The memory of a node that holds messages: main memory, or the adapter's."
+    ),
 ]
 RanksSeed = Annotated[
     int,
-    typer.Option("--seed", min=0, max=2**63, metavar="N", help="Seed of random placement, and of the machine's noise."),
+    typer.Option(
+        "--seed",
+        min=0,
+        max=2**63,
+        metavar="N",
+        help="Seed of random placement, and of the machine's noise.",
+    ),
 ]
 Faults = Annotated[
     list[str] | None,
     typer.Option(
         "--fault",
         metavar="FAULT",
-        help="A part that fails: \"link = 'node 3', at = '1 ms'\", in the words of [[fault]]. May be repeated.",
+        help=(
+            "A part that fails: \"link = 'node 3', at = '1 ms'\", in the words of [[fault]]. May be"
+            " repeated."
+        ),
     ),
 ]
 LimitTime = Annotated[
-    str | None, typer.Option("--limit-time", metavar="TIME", help="End the run at this simulated time: 500us, 1s.")
+    str | None,
+    typer.Option(
+        "--limit-time", metavar="TIME", help="End the run at this simulated time: 500us, 1s."
+    ),
 ]
 RunOut = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="Folder below which the tables of the run are kept."), Role.HOST
+    Path,
+    typer.Option("--out", metavar="DIR", help="Folder below which the tables of the run are kept."),
+    Role.HOST,
 ]
-SummarisedAs = Annotated[TableFormat, typer.Option("--format", "-f", help="How to print the summary."), Role.OUTPUT]
+SummarisedAs = Annotated[
+    TableFormat, typer.Option("--format", "-f", help="How to print the summary."), Role.OUTPUT
+]
 RunPage = Annotated[
     Path | None,
-    typer.Option("--html", metavar="FILE", help="Write a page with the timeline of ranks, messages and links."),
+    typer.Option(
+        "--html",
+        metavar="FILE",
+        help="Write a page with the timeline of ranks, messages and links.",
+    ),
     Role.OUTPUT,
 ]
 
@@ -137,7 +162,10 @@ class Launch(OptionGroup):
 
 
 def page_of(html: Path | None, out: Path, name: str, *, open_: bool) -> Path | None:
-    """The page's file, if one is asked for, after a look whether it can be written. Raises ``ElaniteError``."""
+    """The page's file, if one is asked for, after a look whether it can be written.
+
+    Raises ``ElaniteError``.
+    """
     page = html or (out / "report" / f"{name}.html" if open_ else None)
     if page is not None:
         from elanite.figures import vega

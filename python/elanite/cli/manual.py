@@ -1,7 +1,8 @@
 """The manual page of ``elanite man``, from the command declarations.
 
-The page has the sections of man-pages(7): a synopsis, the help's examples and exit codes, and a section for each
-command. It is made from the same objects that parse the words, so that it has every option.
+The page has the sections of man-pages(7): a synopsis, the help's examples and exit codes, and a
+section for each command. It is made from the same objects that parse the words, so that it has
+every option.
 """
 
 from __future__ import annotations

@@ -13,7 +13,19 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from elanite.cli.common import OUT, Open, Role, TableFormat, complain, console, opened, say, table, warn, warn_if_stale
+from elanite.cli.common import (
+    OUT,
+    Open,
+    Role,
+    TableFormat,
+    complain,
+    console,
+    opened,
+    say,
+    table,
+    warn,
+    warn_if_stale,
+)
 from elanite.cli.launch import (
     MOST_FAULTS,
     Launch,
@@ -39,8 +51,9 @@ WIDTH = 40
 """The longest bar's signs."""
 
 SAME = 0.01
-"""The relative difference between a recorded run and its replay from which on the note about polls for messages
-appears."""
+"""The relative difference between a recorded run and its replay from which on the note about polls
+for messages appears.
+"""
 
 
 class Collectives(StrEnum):
@@ -69,11 +82,12 @@ class Mpirun(Request):
         --fault "links = 'all', bit_error_rate = 1e-7" \\
         --fault "node = 3, at = '2 ms'" ./my_program
 
-    Elanite does not change the program. The messages of the program cross the simulated network, and its clock shows
-    simulated time. Its input and output are the same as without Elanite. The summary goes to standard error, json as
-    one line. DIR/mpirun keeps the tables of runs. The exit code is that of a rank that fails, 3 for a deadlock, 1 if a
-    rank is killed or its host stops, 2 if ranks do not join the run (no MPI, or another MPI than that of mpiexec), and
-    4 if calls bypass Elanite, or if the network changes the bytes of a message, which is a defect of Elanite.
+    Elanite does not change the program. The messages of the program cross the simulated network,
+    and its clock shows simulated time. Its input and output are the same as without Elanite. The
+    summary goes to standard error, json as one line. DIR/mpirun keeps the tables of runs. The exit
+    code is that of a rank that fails, 3 for a deadlock, 1 if a rank is killed or its host stops, 2
+    if ranks do not join the run (no MPI, or another MPI than that of mpiexec), and 4 if calls
+    bypass Elanite, or if the network changes the bytes of a message, which is a defect of Elanite.
     """
 
     verb: ClassVar[str] = "mpirun"
@@ -83,10 +97,15 @@ class Mpirun(Request):
 
     program: Annotated[
         list[str],
-        typer.Argument(metavar="PROGRAM", help="A program or a script; the words after it go to the program."),
+        typer.Argument(
+            metavar="PROGRAM", help="A program or a script; the words after it go to the program."
+        ),
         Role.INPUT,
     ]
-    ranks: Annotated[int, typer.Option("-n", "-np", "--ranks", min=1, max=65536, metavar="N", help="The rank count.")]
+    ranks: Annotated[
+        int,
+        typer.Option("-n", "-np", "--ranks", min=1, max=65536, metavar="N", help="The rank count."),
+    ]
     universe: Annotated[
         int | None,
         typer.Option(
@@ -103,27 +122,39 @@ class Mpirun(Request):
         typer.Option(
             "--compute",
             metavar="TIME",
-            help="Computation between two calls: none, '2us per call', measured[:FACTOR] (not repeatable), or"
-            " sampled:FILE: measured in the first run, and taken from FILE in later ones.",
+            help=(
+                "Computation between two calls: none, '2us per call', measured[:FACTOR] (not"
+                " repeatable), or sampled:FILE: measured in the first run, and taken from FILE in"
+                " later ones."
+            ),
         ),
     ] = "none"
     collectives: Annotated[
         Collectives | None,
         typer.Option(
             "--collectives",
-            help="Implementation of barriers, broadcasts and reductions: the MPI library by messages, Elanlib by its"
-            " software trees, or Elanlib by the hardware where that supports the ranks."
-            "  [default: hardware on a machine that has it, else mpi; mpi with --record]",
+            help=(
+                "Implementation of barriers, broadcasts and reductions: the MPI library by"
+                " messages, Elanlib by its software trees, or Elanlib by the hardware where that"
+                " supports the ranks.  [default: hardware on a machine that has it, else mpi; mpi"
+                " with --record]"
+            ),
         ),
     ] = None
     timeline: Annotated[
-        Path | None, typer.Option("--timeline", metavar="FILE", help="Write a trace for ui.perfetto.dev."), Role.OUTPUT
+        Path | None,
+        typer.Option("--timeline", metavar="FILE", help="Write a trace for ui.perfetto.dev."),
+        Role.OUTPUT,
     ] = None
     html: RunPage = None
     open_: Open = False
     record: Annotated[
         Path | None,
-        typer.Option("--record", metavar="FILE", help="Write the ranks' sends and receives in GOAL, for replays."),
+        typer.Option(
+            "--record",
+            metavar="FILE",
+            help="Write the ranks' sends and receives in GOAL, for replays.",
+        ),
         Role.OUTPUT,
     ] = None
     out: RunOut = OUT
@@ -132,18 +163,27 @@ class Mpirun(Request):
         typer.Option(
             "--mpi",
             metavar="MPIEXEC",
-            help="The mpiexec to use.  [default: the program's Open MPI's, or one beside this Python or on the PATH]",
+            help=(
+                "The mpiexec to use.  [default: the program's Open MPI's, or one beside this Python"
+                " or on the PATH]"
+            ),
         ),
     ] = None
     checksums: Annotated[
         bool,
-        typer.Option("--checksums/--no-checksums", help="Compare the bytes of every message at both ends."),
+        typer.Option(
+            "--checksums/--no-checksums", help="Compare the bytes of every message at both ends."
+        ),
     ] = True
     disable_auto_cleanup: Annotated[
         bool,
-        typer.Option("--disable-auto-cleanup", help="Let the other ranks continue when one ends early."),
+        typer.Option(
+            "--disable-auto-cleanup", help="Let the other ranks continue when one ends early."
+        ),
     ] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary."), Role.HOST] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary."), Role.HOST] = (
+        False
+    )
     format_: SummarisedAs = TableFormat.TABLE
 
     def execute(self) -> None:
@@ -181,13 +221,26 @@ class Mpirun(Request):
 
             if page is None:
                 return
-            pages.write(page, of_run.page(found, source, self.again(html=page), self.inputs(source, page)))
+            pages.write(
+                page, of_run.page(found, source, self.again(html=page), self.inputs(source, page))
+            )
             say(f"page: {page}")
             if self.open_:
                 opened(page)
 
-        recording = (self.record, source, Replay(traces=[self.record or Path()], launch=self.launch).again())
-        _finish(found, (self.timeline, write_page), recording, self.out, times, None if self.quiet else self.format_)
+        recording = (
+            self.record,
+            source,
+            Replay(traces=[self.record or Path()], launch=self.launch).again(),
+        )
+        _finish(
+            found,
+            (self.timeline, write_page),
+            recording,
+            self.out,
+            times,
+            None if self.quiet else self.format_,
+        )
 
     def options(self, page: Path | None) -> Options:
         """The run's options; a page needs the timeline."""
@@ -214,7 +267,8 @@ class Mpirun(Request):
     def inputs(self, source: Source, page: Path | None) -> Inputs:
         """The page's inputs: machine, placement, and text files that the program's words name.
 
-        The program itself is named with its checksum; one that the PATH finds, such as an interpreter, is named only.
+        The program itself is named with its checksum; one that the PATH finds, such as an
+        interpreter, is named only.
         """
         from elanite.report.pages.files import CommandFiles
 
@@ -246,9 +300,9 @@ class Prun(Mpirun):
         elanite prun -n 2 --machine opteron-qsnet2 ./ping 100 0 1048576
       elanite prun -n 8 --timeline run.perfetto ./ring
 
-    oshcc and elancc are the C compiler with the headers and libraries of Elanite. The program's puts, gets and sends
-    cross the simulated network, and its clock shows simulated time. The rest is as with `elanite mpirun`, which also
-    takes such programs: the program may also use MPI.
+    oshcc and elancc are the C compiler with the headers and libraries of Elanite. The program's
+    puts, gets and sends cross the simulated network, and its clock shows simulated time. The rest
+    is as with `elanite mpirun`, which also takes such programs: the program may also use MPI.
     """
 
     verb: ClassVar[str] = "prun"
@@ -265,8 +319,9 @@ def _finish(
 ) -> None:
     """Keep the run's tables, print the summary, and leave with the run's exit code.
 
-    ``views`` are the Perfetto timeline file and the page writer; a failed run has both, too. ``recording`` is the
-    trace's file, if the run is recorded, its machine, and the command that replays the trace.
+    ``views`` are the Perfetto timeline file and the page writer; a failed run has both, too.
+    ``recording`` is the trace's file, if the run is recorded, its machine, and the command that
+    replays the trace.
     """
     from elanite import store
     from elanite.base.text import brief
@@ -305,7 +360,9 @@ def _finish(
 
 
 def _compared(found: Run, trace: Path, machine: Source) -> str:
-    """The replay time of a recorded run on the run's machine, and possible reasons for a difference."""
+    """The replay time of a recorded run on the run's machine, and possible reasons for a
+    difference.
+    """
     from elanite.base.text import number
     from elanite.traces.replay import run
 
@@ -317,8 +374,9 @@ def _compared(found: Run, trace: Path, machine: Source) -> str:
     said = f"on this machine the replay takes {number(again)} µs, {change:+.2%} of the run"
     if abs(change) > SAME:
         said += (
-            f": more than {SAME:.0%}. Looks for messages may be the cause (MPI_Iprobe, MPI_Test, MPI_Probe): a trace "
-            "does not hold when a program looks and finds nothing, and the replay waits for what the program found"
+            f": more than {SAME:.0%}. Looks for messages may be the cause (MPI_Iprobe, MPI_Test,"
+            " MPI_Probe): a trace does not hold when a program looks and finds nothing, and the"
+            " replay waits for what the program found"
         )
     return said
 
@@ -336,7 +394,9 @@ def _print(found: Run, figures: Summary) -> None:
     nodes = len(set(found.placement))
     ranks = len(found.placement)
     words = f"{ranks:,} rank{'s' * (ranks != 1)} on {nodes:,} node{'s' * (nodes != 1)}"
-    screen.print(f"{words} of {found.cluster.name}: {shlex.join(found.words)}", style="bold", markup=False)
+    screen.print(
+        f"{words} of {found.cluster.name}: {shlex.join(found.words)}", style="bold", markup=False
+    )
     totals = figures.totals
     others = [f"{count:,} {kind}" for kind, count in figures.kinds.items() if kind != "tagged"]
     also = f" (of them {', '.join(others)})" if others else ""
@@ -352,11 +412,15 @@ def _print(found: Run, figures: Summary) -> None:
     in_files = time_in_files(figures.files, "files" in found.cluster.parameters)
     lines += list(zip(("files", ""), in_files, strict=False))
     if found.sampling is not None:
-        lines.append(("computation", f"by {found.sampling.file}, times {found.factor:.3g} (processor.step)"))
+        lines.append(
+            ("computation", f"by {found.sampling.file}, times {found.factor:.3g} (processor.step)")
+        )
     calls = collectives(totals)
     if any(calls.values()):
         ways = {"hardware": "hardware", "elan": "Elanlib's trees", "mpi": "the MPI library"}
-        lines.append(("collectives", ", ".join(f"{calls[way]:,} by {name}" for way, name in ways.items())))
+        lines.append(
+            ("collectives", ", ".join(f"{calls[way]:,} by {name}" for way, name in ways.items()))
+        )
     for word, text in lines:
         screen.print(f"  {word:16}{text}", markup=False)
     if figures.sizes:

@@ -49,12 +49,12 @@ class New(Request):
       elanite new experiment my-traffic --from my-cluster.toml
       elanite run my-traffic.toml --html my-traffic.html
 
-    Every key of the machine has a comment with its meaning, and the value and source of the machine that it starts
-    from. An existing file is never overwritten.
+    Every key of the machine has a comment with its meaning, and the value and source of the machine
+    that it starts from. An existing file is never overwritten.
 
-    With --link, the machine is the smallest network of its kind that holds the nodes: the fewest switches, then the
-    fewest cables. Notes at the head of the file list its parts and assumptions. Links are EDR, HDR100, HDR, NDR200,
-    NDR, XDR, and 10, 25, 50, 100, 200, 400 and 800GbE.
+    With --link, the machine is the smallest network of its kind that holds the nodes: the fewest
+    switches, then the fewest cables. Notes at the head of the file list its parts and assumptions.
+    Links are EDR, HDR100, HDR, NDR200, NDR, XDR, and 10, 25, 50, 100, 200, 400 and 800GbE.
     """
 
     verb: ClassVar[str] = "new"
@@ -62,14 +62,19 @@ class New(Request):
     kind: Annotated[Kind, typer.Argument(help="The kind of file.")]
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="Its name; the file is NAME.toml.  [default: of link and nodes]"),
+        typer.Argument(
+            metavar="NAME", help="Its name; the file is NAME.toml.  [default: of link and nodes]"
+        ),
     ] = None
     from_: Annotated[
         str | None,
         typer.Option(
             "--from",
             metavar="MACHINE",
-            help="The machine to start from, or on which the experiment runs.  [default: es40-qsnet, or one of --link]",
+            help=(
+                "The machine to start from, or on which the experiment runs.  [default: es40-qsnet,"
+                " or one of --link]"
+            ),
             autocompletion=completion.machines,
         ),
     ] = None
@@ -77,21 +82,33 @@ class New(Request):
     link: Annotated[
         str | None,
         typer.Option(
-            "--link", metavar="LINK", help="Links of today: NDR, 400GbE, ...", autocompletion=completion.links
+            "--link",
+            metavar="LINK",
+            help="Links of today: NDR, 400GbE, ...",
+            autocompletion=completion.links,
         ),
     ] = None
     topology: Annotated[
-        TopologyKind | None, typer.Option("--topology", help="The kind of network of --link.  [default: fat-tree]")
+        TopologyKind | None,
+        typer.Option("--topology", help="The kind of network of --link.  [default: fat-tree]"),
     ] = None
     oversubscription: Annotated[
         str | None,
         typer.Option(
-            "--oversubscription", metavar="D:U", help="Links down to links up of a leaf: 2:1.  [default: 1:1]"
+            "--oversubscription",
+            metavar="D:U",
+            help="Links down to links up of a leaf: 2:1.  [default: 1:1]",
         ),
     ] = None
     ports: Annotated[
         int | None,
-        typer.Option("--ports", min=2, max=1024, metavar="N", help="Ports of a switch.  [default: one of --link]"),
+        typer.Option(
+            "--ports",
+            min=2,
+            max=1024,
+            metavar="N",
+            help="Ports of a switch.  [default: one of --link]",
+        ),
     ] = None
 
     def execute(self) -> None:
@@ -105,7 +122,9 @@ class New(Request):
         if not name:
             raise UsageError(f"the file has no name: elanite new {self.kind.value} NAME")
         path = Path(name if name.endswith(".toml") else f"{name}.toml")
-        machine = sources.read("machine", self.from_ or (wanted.link.base if wanted else "es40-qsnet"))
+        machine = sources.read(
+            "machine", self.from_ or (wanted.link.base if wanted else "es40-qsnet")
+        )
         design = wanted.design(machine) if wanted else None
         if self.kind is Kind.MACHINE:
             text = machine_file(path.stem, machine, self.nodes, design)
@@ -132,15 +151,26 @@ class New(Request):
         from elanite.inputs.links import find
         from elanite.inputs.shapes import Ratio
 
-        given = {"--link": self.link, "--topology": self.topology, "--oversubscription": self.oversubscription}
-        used = [option for option, value in (given | {"--ports": self.ports}).items() if value is not None]
+        given = {
+            "--link": self.link,
+            "--topology": self.topology,
+            "--oversubscription": self.oversubscription,
+        }
+        used = [
+            option
+            for option, value in (given | {"--ports": self.ports}).items()
+            if value is not None
+        ]
         if not used:
             return None
         if self.kind is not Kind.MACHINE:
-            raise UsageError(f"{used[0]} belongs to a machine: elanite new machine --nodes N --link NDR")
+            raise UsageError(
+                f"{used[0]} belongs to a machine: elanite new machine --nodes N --link NDR"
+            )
         if self.link is None:
             raise UsageError(
-                f"{used[0]} needs --link, such as --link NDR: the links decide how many ports a switch has"
+                f"{used[0]} needs --link, such as --link NDR: the links decide how many ports a"
+                " switch has"
             )
         if self.nodes is None:
             raise UsageError(f"--link {self.link} needs the number of nodes: --nodes 200")

@@ -38,28 +38,38 @@ class Noise(Request):
       elanite noise --seconds 5
       elanite noise --cpu 1 --compute "100 us" --format json
 
-    The command repeats the same computation (garcia2005, figure 3). An iteration's excess over the shortest one is time
-    of the operating system. table shows the histogram, csv and parquet its bins. DIR then has the figure (noise.svg,
-    noise.html) and a noise profile, noise.toml. If you append the profile to a machine file, the simulated machine has
-    this noise.
+    The command repeats the same computation (garcia2005, figure 3). An iteration's excess over the
+    shortest one is time of the operating system. table shows the histogram, csv and parquet its
+    bins. DIR then has the figure (noise.svg, noise.html) and a noise profile, noise.toml. If you
+    append the profile to a machine file, the simulated machine has this noise.
     """
 
     verb: ClassVar[str] = "noise"
 
-    seconds: Annotated[float, typer.Option("--seconds", metavar="N", help="Duration in seconds, 0.01 to 3600.")] = 5.0
+    seconds: Annotated[
+        float, typer.Option("--seconds", metavar="N", help="Duration in seconds, 0.01 to 3600.")
+    ] = 5.0
     cpu: Annotated[
         int | None,
         typer.Option(
-            "--cpu", min=0, metavar="N", help="The processor to measure.  [default: the operating system chooses]"
+            "--cpu",
+            min=0,
+            metavar="N",
+            help="The processor to measure.  [default: the operating system chooses]",
         ),
     ] = None
     compute: Annotated[
-        str, typer.Option("--compute", metavar="TIME", help="Computation of an iteration, 10 us to 1 s.")
+        str,
+        typer.Option(
+            "--compute", metavar="TIME", help="Computation of an iteration, 10 us to 1 s."
+        ),
     ] = "1 ms"
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the figure and the profile.")] = FOLDER
-    format_: Annotated[OutputFormat, typer.Option("--format", "-f", help="How to print the measurement.")] = (
-        OutputFormat.TABLE
-    )
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder of the figure and the profile.")
+    ] = FOLDER
+    format_: Annotated[
+        OutputFormat, typer.Option("--format", "-f", help="How to print the measurement.")
+    ] = OutputFormat.TABLE
 
     def execute(self) -> None:
         """Run the command."""
@@ -85,12 +95,23 @@ def _print(found: NoiseMeasurement) -> None:
     screen = console()
     summary = found.summary
     where = f"processor {found.cpu}" if found.cpu is not None else "no certain processor"
-    screen.print(f"{summary['iterations']:,} iterations of {found.compute} on {where}", style="bold", markup=False)
-    times = {"shortest": "base_us", "mean": "mean_us", "50%": "p50_us", "99%": "p99_us", "99.99%": "p99_99_us"}
+    screen.print(
+        f"{summary['iterations']:,} iterations of {found.compute} on {where}",
+        style="bold",
+        markup=False,
+    )
+    times = {
+        "shortest": "base_us",
+        "mean": "mean_us",
+        "50%": "p50_us",
+        "99%": "p99_us",
+        "99.99%": "p99_99_us",
+    }
     for word, key in (times | {"longest": "max_us"}).items():
         screen.print(f"  {word:9}{summary[key]:14,.3f} µs", markup=False)
     screen.print(
-        f"  {float(str(summary['above_1_percent'])):.2%} take 1% longer than the shortest, or more", markup=False
+        f"  {float(str(summary['above_1_percent'])):.2%} take 1% longer than the shortest, or more",
+        markup=False,
     )
     for line in bars(found.frame()):
         screen.print(line, markup=False)
@@ -111,7 +132,9 @@ def bars(bins: pl.DataFrame) -> list[str]:
         count = counts.get(step, 0)
         bar = "#" * max(round(WIDTH * math.log10(count + 1) / most), int(count > 0))
         least = 0 if step == 0 else 2 ** (step - 1)
-        lines.append(f"  {_time(least):>10} {bar} {count:,}".rstrip() if count else f"  {_time(least):>10}")
+        lines.append(
+            f"  {_time(least):>10} {bar} {count:,}".rstrip() if count else f"  {_time(least):>10}"
+        )
     return lines
 
 

@@ -25,20 +25,27 @@ class Open(Request):
       elanite open my-traffic.html --into again
       sh again/command.sh
 
-    The folder gets the experiment file, the machine files and all other files that the command read, and the command
-    itself as command.sh. The printed line is the same command for the present folder. `elanite open` does not run the
-    command, refuses a folder that is not empty, and refuses pages with damaged contents or with names that lead out of
-    the folder.
+    The folder gets the experiment file, the machine files and all other files that the command
+    read, and the command itself as command.sh. The printed line is the same command for the present
+    folder. `elanite open` does not run the command, refuses a folder that is not empty, and refuses
+    pages with damaged contents or with names that lead out of the folder.
     """
 
     verb: ClassVar[str] = "open"
 
     page: Annotated[
-        Path, typer.Argument(metavar="PAGE", help="A page that --html has written, or - for standard input.")
+        Path,
+        typer.Argument(
+            metavar="PAGE", help="A page that --html has written, or - for standard input."
+        ),
     ]
     into: Annotated[
         Path | None,
-        typer.Option("--into", metavar="FOLDER", help="A new or an empty folder.  [default: the name of the page]"),
+        typer.Option(
+            "--into",
+            metavar="FOLDER",
+            help="A new or an empty folder.  [default: the name of the page]",
+        ),
     ] = None
 
     def execute(self) -> None:
@@ -49,7 +56,11 @@ class Open(Request):
         from elanite.report.pages import opening
 
         found = opening.read(self.page)
-        folder = self.into if self.into is not None else Path("stdin" if self.page == bounded.STDIN else self.page.stem)
+        folder = (
+            self.into
+            if self.into is not None
+            else Path("stdin" if self.page == bounded.STDIN else self.page.stem)
+        )
         written = opening.unpack(found, folder)
         names = [str(one.relative_to(folder)) for one in written]
         shown = f": {', '.join(names)}" if len(names) <= MOST_NAMES else ""
@@ -59,7 +70,7 @@ class Open(Request):
             say(f"not in the page: {name}{checksum}; put it into {folder} before you rerun")
         if not found.same_model:
             say(
-                f"warning: model revision {found.model} made the page, and this Elanite has revision"
-                f" {_core.MODEL_REVISION}: results may differ"
+                f"warning: model revision {found.model} made the page, and this Elanite has"
+                f" revision {_core.MODEL_REVISION}: results may differ"
             )
         data(opening.line(found, folder))

@@ -34,9 +34,11 @@ def refuse_terminal(format_: OutputFormat) -> None:
 
 @dataclass(frozen=True)
 class ResultFilter:
-    """Which results are printed: by metric, by series, and by parameters; an empty tuple chooses all.
+    """Which results are printed: by metric, by series, and by parameters; an empty tuple chooses
+    all.
 
-    Several values for one parameter choose the points with any value; several parameters, the points that match all.
+    Several values for one parameter choose the points with any value; several parameters, the
+    points that match all.
     """
 
     metrics: tuple[str, ...] = ()
@@ -44,7 +46,9 @@ class ResultFilter:
     where: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, metrics: Iterable[str], series: Iterable[str], where: Iterable[str]) -> ResultFilter:
+    def of(
+        cls, metrics: Iterable[str], series: Iterable[str], where: Iterable[str]
+    ) -> ResultFilter:
         """The choice by command-line options.
 
         Raises ``UsageError`` for a ``where`` without its sign, and for a metric that no result has.
@@ -61,7 +65,9 @@ class ResultFilter:
         for one in where:
             name, sign, value = one.partition("=")
             if not sign or not name:
-                raise UsageError(f'--where: `{one}` is not KEY=VALUE; write for example --where message="4 KB"')
+                raise UsageError(
+                    f'--where: `{one}` is not KEY=VALUE; write for example --where message="4 KB"'
+                )
             pairs.append((name.strip(), value.strip()))
         return cls(wanted, tuple(series), tuple(pairs))
 
@@ -81,9 +87,13 @@ class ResultFilter:
                 raise _unknown("--where", "parameter", name, there)
             kept: set[str] = set()
             for value in values:
-                here = {point.id for point in points if means_same(point.parameters.get(name), value)}
+                here = {
+                    point.id for point in points if means_same(point.parameters.get(name), value)
+                }
                 if not here:
-                    known = list(dict.fromkeys(plain(point.parameters.get(name)) for point in points))
+                    known = list(
+                        dict.fromkeys(plain(point.parameters.get(name)) for point in points)
+                    )
                     raise _unknown("--where", name, value, known)
                 kept |= here
             points = [point for point in points if point.id in kept]
@@ -91,7 +101,11 @@ class ResultFilter:
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The chosen metrics' rows. Raises ``UsageError`` if there is no such metric."""
-        there = frame["metric"].unique(maintain_order=True).to_list() if len(frame) else list(self.metrics)
+        there = (
+            frame["metric"].unique(maintain_order=True).to_list()
+            if len(frame)
+            else list(self.metrics)
+        )
         for one in self.metrics:
             if one not in there:
                 raise _unknown("--metric", "metric", one, there)
@@ -106,13 +120,16 @@ def _rows_with(frame: pl.DataFrame, column: str, values: Sequence[str]) -> pl.Da
     """The rows in which a column has a listed value, as people write it."""
     import polars as pl
 
-    return frame.filter(pl.Series([plain(value) in values for value in frame[column].to_list()], dtype=pl.Boolean))
+    return frame.filter(
+        pl.Series([plain(value) in values for value in frame[column].to_list()], dtype=pl.Boolean)
+    )
 
 
 def _unknown(option: str, what: str, word: str, allowed: Sequence[str]) -> UsageError:
     names = [name for name in allowed if name]
     return UsageError(
-        f"{option}: there is no {what} `{word}`{did_you_mean(word, names)}\n  there are: {', '.join(names)}"
+        f"{option}: there is no {what} `{word}`{did_you_mean(word, names)}\n  there are:"
+        f" {', '.join(names)}"
     )
 
 
@@ -148,8 +165,16 @@ def of_table(frame: pl.DataFrame, format_: OutputFormat) -> None:
     elif frame.is_empty():
         say("the table is empty")
     else:
-        shown = [{name: _cell(value) for name, value in row.items()} for row in frame.drop("id").iter_rows(named=True)]
-        blocks(console(), ["series"], [name for name in shown[0] if name not in ("experiment", "series")], shown)
+        shown = [
+            {name: _cell(value) for name, value in row.items()}
+            for row in frame.drop("id").iter_rows(named=True)
+        ]
+        blocks(
+            console(),
+            ["series"],
+            [name for name in shown[0] if name not in ("experiment", "series")],
+            shown,
+        )
 
 
 def _cell(value: object) -> str:
@@ -175,7 +200,8 @@ def rows(frame: pl.DataFrame, format_: OutputFormat) -> None:
         # Parameters have one spelling everywhere; polars writes 0.00001, but 1e-6.
         names = [name for name in parameters(frame) if frame.schema[name].is_float()]
         texts = [
-            pl.Series(name, [None if one is None else plain(one) for one in frame[name]], pl.String) for name in names
+            pl.Series(name, [None if one is None else plain(one) for one in frame[name]], pl.String)
+            for name in names
         ]
         sys.stdout.write(printable(frame.with_columns(texts).write_csv()))
     else:
@@ -185,30 +211,42 @@ def rows(frame: pl.DataFrame, format_: OutputFormat) -> None:
 
 
 def costs(parts: Sequence[ReproductionPart], jobs: int, later: float | None = None) -> None:
-    """Print a reproduction's cost: each experiment's points and expected processor time, in their order.
+    """Print a reproduction's cost: each experiment's points and expected processor time, in their
+    order.
 
     ``later`` are the processor seconds for all looks after the first (see ``looks``).
     """
     from elanite.base.text import counted, duration
 
-    board = table(("experiment", "points", "to do", "processor time", "claims"), right=("points", "to do", "claims"))
+    board = table(
+        ("experiment", "points", "to do", "processor time", "claims"),
+        right=("points", "to do", "claims"),
+    )
     for part in parts:
         said = duration(part.seconds) if part.missing else "done"
-        board.add_row(part.name, str(len(part.plan.points)), str(part.missing), said, str(part.claims or ""))
+        board.add_row(
+            part.name, str(len(part.plan.points)), str(part.missing), said, str(part.claims or "")
+        )
     screen = console()
     screen.print(board)
     seconds = sum(part.seconds for part in parts)
     points = counted(sum(part.missing for part in parts), "point")
     at_a_time = f"with {counted(jobs, 'point')} at a time"
     screen.print(
-        f"{points} to simulate: about {duration(seconds)} of processor time, {duration(seconds / jobs)} {at_a_time}"
+        f"{points} to simulate: about {duration(seconds)} of processor time,"
+        f" {duration(seconds / jobs)} {at_a_time}"
     )
     if later is not None:
-        screen.print(f"more runs of claims that are not resolved: at most {duration(later)}, if no claim were resolved")
+        screen.print(
+            f"more runs of claims that are not resolved: at most {duration(later)}, if no claim"
+            " were resolved"
+        )
 
 
 def to_do(plans: Sequence[Plan], store: Store, jobs: int, shard: str | None) -> None:
-    """Print the points that plans have still to simulate, by experiment and series, and their expected cost."""
+    """Print the points that plans have still to simulate, by experiment and series, and their
+    expected cost.
+    """
     from elanite.base.text import counted, duration
     from elanite.campaign.cost import CostModel
     from elanite.campaign.shards import shard as part
@@ -218,9 +256,17 @@ def to_do(plans: Sequence[Plan], store: Store, jobs: int, shard: str | None) -> 
         points = {point.id: point for point in part(shard, points.values())}
     missing = [point for point in points.values() if store.current(point.id) is None]
     model = CostModel.learn(store)
-    board = table(("experiment", "series", "points", "to do", "processor time"), right=("points", "to do"))
-    for experiment, series in dict.fromkeys((point.experiment, point.series) for point in points.values()):
-        here = [each for each in points.values() if (each.experiment, each.series) == (experiment, series)]
+    board = table(
+        ("experiment", "series", "points", "to do", "processor time"), right=("points", "to do")
+    )
+    for experiment, series in dict.fromkeys(
+        (point.experiment, point.series) for point in points.values()
+    ):
+        here = [
+            each
+            for each in points.values()
+            if (each.experiment, each.series) == (experiment, series)
+        ]
         left = [each for each in missing if (each.experiment, each.series) == (experiment, series)]
         said = duration(model.total(left)) if left else "done"
         board.add_row(experiment, series, str(len(here)), str(len(left)), said)
@@ -229,8 +275,8 @@ def to_do(plans: Sequence[Plan], store: Store, jobs: int, shard: str | None) -> 
     seconds = model.total(missing)
     at_a_time = f"with {counted(jobs, 'point')} at a time"
     screen.print(
-        f"{counted(len(missing), 'point')} to simulate: about {duration(seconds)} of processor time,"
-        f" {duration(seconds / jobs)} {at_a_time}",
+        f"{counted(len(missing), 'point')} to simulate: about {duration(seconds)} of processor"
+        f" time, {duration(seconds / jobs)} {at_a_time}",
         soft_wrap=True,
     )
 
@@ -270,9 +316,11 @@ def point(result: Result, here: Point, chosen: ResultFilter | None = None) -> di
 
 
 def _tables(result: Result, chosen: ResultFilter) -> None:
-    """The series as tables: the parameters that vary, and every metric as its mean and half its interval's width.
+    """The series as tables: the parameters that vary, and every metric as its mean and half its
+    interval's width.
 
-    With several machines, every metric has a line, with columns for each machine and for its ratio to the first one.
+    With several machines, every metric has a line, with columns for each machine and for its ratio
+    to the first one.
     """
     from elanite.cli.tables import blocks
     from elanite.inputs.plan import ON
@@ -286,13 +334,26 @@ def _tables(result: Result, chosen: ResultFilter) -> None:
         columns = frames.varying(rows)
         if len(result.plan.machines) > 1:
             columns = [*(name for name in columns if name != ON), "quantity"]
-            wide = [_side_by_side(line) for line in machine_lines(rows.drop(frames.STATE, frames.REASON, strict=False))]
+            wide = [
+                _side_by_side(line)
+                for line in machine_lines(rows.drop(frames.STATE, frames.REASON, strict=False))
+            ]
         else:
             states = [frames.STATE] if (rows["metric"] == "accepted").any() else []
-            wide = _wide(frames.summarise(rows, [*frames.parameters(rows), *states, "metric", "unit"]), columns)
-        title = f"{result.plan.experiment.name} {series}: {result.plan.title_of(series)}".rstrip(": ")
+            wide = _wide(
+                frames.summarise(rows, [*frames.parameters(rows), *states, "metric", "unit"]),
+                columns,
+            )
+        title = f"{result.plan.experiment.name} {series}: {result.plan.title_of(series)}".rstrip(
+            ": "
+        )
         screen.print(title, style="bold", markup=False)
-        blocks(screen, columns, list(dict.fromkeys(n for line in wide for n in line if n not in columns)), wide)
+        blocks(
+            screen,
+            columns,
+            list(dict.fromkeys(n for line in wide for n in line if n not in columns)),
+            wide,
+        )
 
 
 def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, str]]:
@@ -303,9 +364,13 @@ def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, str]]
 
     lines: dict[tuple[object, ...], dict[str, str]] = {}
     for row in summary.iter_rows(named=True):
-        line = lines.setdefault(tuple(row[name] for name in columns), {name: _cell(row[name]) for name in columns})
+        line = lines.setdefault(
+            tuple(row[name] for name in columns), {name: _cell(row[name]) for name in columns}
+        )
         if row["metric"] in YES_OR_NO:
-            said = {0.0: "no", 1.0: "yes"}.get(row["mean"], f"{row['mean'] * row['n']:.0f} of {row['n']}")
+            said = {0.0: "no", 1.0: "yes"}.get(
+                row["mean"], f"{row['mean'] * row['n']:.0f} of {row['n']}"
+            )
         else:
             said = estimate(row["mean"], row["low"], row["high"], row["n"], row["unit"])
         line[heading(row["metric"], row["unit"])] = said

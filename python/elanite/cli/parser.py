@@ -1,7 +1,8 @@
 """How words become values, and how wrong ones are refused.
 
-``typer`` parses the words; its messages name Python types, and its help states every argument's type. Here the messages
-are in the user's words, and an unknown command gets the similar commands, or all commands.
+``typer`` parses the words; its messages name Python types, and its help states every argument's
+type. Here the messages are in the user's words, and an unknown command gets the similar commands,
+or all commands.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class Command(TyperCommand):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.params = [_untyped(each) if isinstance(each, TyperArgument) else each for each in self.params]
+        self.params = [
+            _untyped(each) if isinstance(each, TyperArgument) else each for each in self.params
+        ]
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Parse the words behind the command."""
@@ -57,7 +60,9 @@ class CommandGroup(TyperGroup):
 
     command_class = Command
 
-    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, ClickCommand | None, list[str]]:
+    def resolve_command(
+        self, ctx: Context, args: list[str]
+    ) -> tuple[str | None, ClickCommand | None, list[str]]:
         """The command that the first word names."""
         from elanite.inputs.sources import did_you_mean
 

@@ -10,7 +10,19 @@ import typer
 
 from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
-from elanite.cli.common import OUT, Html, Open, Out, OutputFormat, Role, Seed, Set, opened, say, warn
+from elanite.cli.common import (
+    OUT,
+    Html,
+    Open,
+    Out,
+    OutputFormat,
+    Role,
+    Seed,
+    Set,
+    opened,
+    say,
+    warn,
+)
 from elanite.cli.engine import Campaign
 from elanite.cli.request import Request
 from elanite.cli.results import ResultsAs, finish
@@ -36,15 +48,18 @@ class Place(Request):
       elanite place ndr-200.toml --job 64:my.goal --job 64:alltoall --open
       elanite place ndr-200.toml --job 64:alltoall --job 64:shift --dry-run
 
-    A job is NODES:PATTERN, one process to a node: alltoall, allreduce, uniform, shift (half round the job; "shift 8"),
-    tornado, complement, neighbor, or the file of a trace in GOAL. Each process sends --steps messages.
+    A job is NODES:PATTERN, one process to a node: alltoall, allreduce, uniform, shift (half round
+    the job; "shift 8"), tornado, complement, neighbor, or the file of a trace in GOAL. Each process
+    sends --steps messages.
 
-    The slow-down of a job is its time beside the others over its time alone, where it is fastest alone. Tried are
-    packed, aligned (jobs begin at leaves of their own), spread, blocks, --random draws, and a search that exchanges
-    nodes, step by step, from the best one on. Sharing is the part of the slow-down that is due to the other jobs.
+    The slow-down of a job is its time beside the others over its time alone, where it is fastest
+    alone. Tried are packed, aligned (jobs begin at leaves of their own), spread, blocks, --random
+    draws, and a search that exchanges nodes, step by step, from the best one on. Sharing is the
+    part of the slow-down that is due to the other jobs.
 
-    The page has packed, spread and the best placement on one scale, with the links that jobs share. csv, json and
-    parquet have a row for each placement and job. Experiment and traces are kept in out/place.
+    The page has packed, spread and the best placement on one scale, with the links that jobs share.
+    csv, json and parquet have a row for each placement and job. Experiment and traces are kept in
+    out/place.
     """
 
     verb: ClassVar[str] = "place"
@@ -52,18 +67,25 @@ class Place(Request):
     machine: Annotated[
         str,
         typer.Argument(
-            metavar="MACHINE", help="A shipped machine or a machine file.", autocompletion=completion.machines
+            metavar="MACHINE",
+            help="A shipped machine or a machine file.",
+            autocompletion=completion.machines,
         ),
         Role.INPUT,
     ]
     job: Annotated[
         list[str],
         typer.Option(
-            "--job", metavar="N:PATTERN", help="A job and its nodes; repeat it.", autocompletion=completion.jobs
+            "--job",
+            metavar="N:PATTERN",
+            help="A job and its nodes; repeat it.",
+            autocompletion=completion.jobs,
         ),
         Role.INPUT,
     ]
-    message: Annotated[str, typer.Option("--message", metavar="SIZE", help="Bytes of a message.")] = "16 KB"
+    message: Annotated[
+        str, typer.Option("--message", metavar="SIZE", help="Bytes of a message.")
+    ] = "16 KB"
     steps: Annotated[
         int | None,
         typer.Option(
@@ -71,12 +93,24 @@ class Place(Request):
             min=1,
             max=100000,
             metavar="K",
-            help="Messages of each process.  [default: to each other one of the largest job, at most 63]",
+            help=(
+                "Messages of each process.  [default: to each other one of the largest job, at"
+                " most 63]"
+            ),
         ),
     ] = None
-    drawn: Annotated[int, typer.Option("--random", min=0, max=1000, metavar="N", help="Random placements.")] = 3
+    drawn: Annotated[
+        int, typer.Option("--random", min=0, max=1000, metavar="N", help="Random placements.")
+    ] = 3
     search: Annotated[
-        int, typer.Option("--search", min=0, max=1000, metavar="N", help="Steps of the search, of 4 placements each.")
+        int,
+        typer.Option(
+            "--search",
+            min=0,
+            max=1000,
+            metavar="N",
+            help="Steps of the search, of 4 placements each.",
+        ),
     ] = 2
     set_: Set = None
     seed: Seed = FIRST_SEED
@@ -107,7 +141,9 @@ class Place(Request):
         seeds = range(self.seed, self.seed + self.drawn)
         chosen = placements.first(nodes, [job.ranks for job in jobs], placements.leaf(about), seeds)
         steps = self.steps or min(placing.MOST_STEPS, max(job.ranks for job in jobs) - 1)
-        terms = placing.Terms(self.message, self.search, self.set_ or [], self.seed, self.out, self.engine)
+        terms = placing.Terms(
+            self.message, self.search, self.set_ or [], self.seed, self.out, self.engine
+        )
         work = placing.Work(self, terms, machine, jobs, steps)
         if self.engine.dry_run:
             work.costs(chosen)
@@ -145,7 +181,9 @@ class Place(Request):
         inputs = work.inputs(self.written(html=page))
         limited = limits.of_work([plan])
         jobs = [job.name for job in work.jobs]
-        pages.write(page, placement.page(plan, store, self.again(html=page), inputs, limited, jobs, found))
+        pages.write(
+            page, placement.page(plan, store, self.again(html=page), inputs, limited, jobs, found)
+        )
         say(f"page: {page}")
         if self.open_:
             opened(page)

@@ -1,4 +1,6 @@
-"""The experiment behind ``place``: command-line jobs, files in ``out/place``, points, tables and words."""
+"""The experiment behind ``place``: command-line jobs, files in ``out/place``, points, tables and
+words.
+"""
 
 from __future__ import annotations
 
@@ -59,19 +61,24 @@ def read(texts: Sequence[str]) -> list[JobRequest]:
         ranks, colon, what = text.partition(":")
         what = what.strip()
         if not (colon and ranks.isdecimal() and len(ranks) < 7 and what):
-            raise UsageError(f"--job {text}: this is not NODES:PATTERN\n  for example --job 64:alltoall")
+            raise UsageError(
+                f"--job {text}: this is not NODES:PATTERN\n  for example --job 64:alltoall"
+            )
         if int(ranks) < 2:
             raise UsageError(f"--job {text}: messages need two nodes\n  give 2 nodes or more")
         trace = None if patterns.known(what) else Path(what)
         if trace is not None and not trace.is_file():
             raise UsageError(
-                f"--job {text}: there is no pattern and no file `{what}`{did_you_mean(what, patterns.NAMES)}\n"
-                f"  patterns are {', '.join(patterns.NAMES)}; a file is a trace in GOAL"
+                f"--job {text}: there is no pattern and no file"
+                f" `{what}`{did_you_mean(what, patterns.NAMES)}\n  patterns are"
+                f" {', '.join(patterns.NAMES)}; a file is a trace in GOAL"
             )
         base = re.sub(r"[^\w-]+", "-", trace.stem if trace else what).strip("-") or "job"
         names = {job.name for job in found}
         name = next(
-            each for count in range(1, 1000) if (each := base if count == 1 else f"{base}-{count}") not in names
+            each
+            for count in range(1, 1000)
+            if (each := base if count == 1 else f"{base}-{count}") not in names
         )
         found.append(JobRequest(name, int(ranks), "" if trace else what, trace))
     return found
@@ -93,10 +100,23 @@ class Terms:
 class Work:
     """The placement experiment: its files, its points and their results."""
 
-    def __init__(self, request: Request, terms: Terms, machine: Source, jobs: Sequence[JobRequest], steps: int) -> None:
+    def __init__(
+        self,
+        request: Request,
+        terms: Terms,
+        machine: Source,
+        jobs: Sequence[JobRequest],
+        steps: int,
+    ) -> None:
         from elanite.cli.quantities import quantity
 
-        self.request, self.terms, self.machine, self.jobs, self.steps = request, terms, machine, jobs, steps
+        self.request, self.terms, self.machine, self.jobs, self.steps = (
+            request,
+            terms,
+            machine,
+            jobs,
+            steps,
+        )
         self.size = round(quantity("--message", terms.message, "B", "'16 KB' or '1 MB'"))
         words = "-".join(f"{job.ranks}-{job.name}" for job in jobs)
         self.folder = terms.out / "place" / f"{machine.name}-{words}"[:100]
@@ -110,26 +130,39 @@ class Work:
         from elanite.study.placements import AT_A_TIME, text
 
         for each in chosen:
-            said = "; ".join(f"{job.name} {text(nodes)}" for job, nodes in zip(self.jobs, each.nodes, strict=True))
+            said = "; ".join(
+                f"{job.name} {text(nodes)}"
+                for job, nodes in zip(self.jobs, each.nodes, strict=True)
+            )
             data(f"{each.name}: {said}")
         more = self.terms.search * AT_A_TIME
         total = len(chosen) + more
         seconds = self.seconds()
-        spent = f"about {duration(seconds * total)} of processor time" if seconds else "the cost of traces is not known"
+        spent = (
+            f"about {duration(seconds * total)} of processor time"
+            if seconds
+            else "the cost of traces is not known"
+        )
         data(f"{counted(len(chosen), 'placement')}, and up to {more} of the search: {spent}")
 
     def seconds(self) -> float:
-        """A placement's processor seconds, estimated from replayed patterns; 0 with a user's trace."""
+        """A placement's processor seconds, estimated from replayed patterns; 0 with a user's
+        trace.
+        """
         from elanite.campaign.cost import CostModel
         from elanite.traces.patterns import messages
 
         if any(job.trace for job in self.jobs):
             return 0.0
-        total = sum(messages(job.pattern, job.ranks, self.steps) for job in self.jobs) * max(self.size, 1)
+        total = sum(messages(job.pattern, job.ranks, self.steps) for job in self.jobs) * max(
+            self.size, 1
+        )
         # Together, and each job alone.
         return 2 * total / 1e6 * CostModel.shipped().means["trace"].seconds
 
-    def tried(self, chosen: Sequence[Placement], store: Store) -> tuple[list[PlacementTrial], CampaignOutcome]:
+    def tried(
+        self, chosen: Sequence[Placement], store: Store
+    ) -> tuple[list[PlacementTrial], CampaignOutcome]:
         """Simulate placements."""
         from elanite.errors import UsageError
         from elanite.study.placements import PlacementTrial
@@ -142,15 +175,25 @@ class Work:
         found = []
         for each, point in zip(chosen, plan.points, strict=True):
             if store.get(point.id) is None:
-                raise UsageError("--shard leaves placements out, and the search needs all of them; leave it out")
+                raise UsageError(
+                    "--shard leaves placements out, and the search needs all of them; leave it out"
+                )
             rows = store.table(point.id, "rows")
-            values = {(row["job"], row["metric"]): row["value"] for row in rows.iter_rows(named=True)}
+            values = {
+                (row["job"], row["metric"]): row["value"] for row in rows.iter_rows(named=True)
+            }
             times = tuple(values[job.name, "time"] for job in self.jobs)
-            found.append(PlacementTrial(each, times, tuple(values[job.name, "time_alone"] for job in self.jobs)))
+            found.append(
+                PlacementTrial(
+                    each, times, tuple(values[job.name, "time_alone"] for job in self.jobs)
+                )
+            )
         return found, outcome
 
     def plan(self, chosen: Sequence[Placement]) -> Plan:
-        """These placements' points, in their order; the file has the points of all placements so far."""
+        """These placements' points, in their order; the file has the points of all placements so
+        far.
+        """
         from elanite.inputs import sources
         from elanite.inputs.plan import plan
 
@@ -176,7 +219,9 @@ class Work:
             for job in self.jobs:
                 self._files[job.name] = f"{job.name}.goal"
                 if job.trace is None:
-                    lines = patterns.program(job.pattern, job.ranks, self.steps, self.size, self.terms.seed)
+                    lines = patterns.program(
+                        job.pattern, job.ranks, self.steps, self.size, self.terms.seed
+                    )
                     trace = "".join(lines).encode()
                 else:
                     trace = bounded.load(job.trace, MOST_TRACE)
@@ -209,12 +254,17 @@ class Work:
 
         files = CommandFiles()
         named = files.source(self.machine)
-        jobs = [f"{job.ranks}:{files.path(job.trace) if job.trace else job.pattern}" for job in self.jobs]
+        jobs = [
+            f"{job.ranks}:{files.path(job.trace) if job.trace else job.pattern}"
+            for job in self.jobs
+        ]
         words = self.request.words(Role.INPUT, Role.RESULT, machine=named, job=jobs)
         return files.inputs(["elanite", self.request.verb, *words, *written])
 
     def shared(self, each: PlacementScore, store: Store) -> pl.DataFrame:
-        """The links that jobs share in a placement, by the bytes of all but the largest job, the most first."""
+        """The links that jobs share in a placement, by the bytes of all but the largest job, the
+        most first.
+        """
         from elanite.report.pages.programs import shared
 
         point = self._point(each)
@@ -284,7 +334,11 @@ class Work:
         }
         for name, each in shown.items():
             links = self.shared(each, store)
-            said = "no link is shared" if links.is_empty() else "links that jobs share, the most shared first"
+            said = (
+                "no link is shared"
+                if links.is_empty()
+                else "links that jobs share, the most shared first"
+            )
             screen.print(f"{name}: {said}", markup=False)
             for row in links.head(MOST_LINKS).iter_rows(named=True):
                 parts = ", ".join(f"{job} {size(row[job])}" for job in names if row.get(job))
@@ -295,6 +349,9 @@ def _machine_name(machine: Source, folder: Path) -> str:
     """The machine as the experiment names it."""
     from elanite.inputs import sources
 
-    if machine.name in sources.shipped("machine") and sources.read_shipped("machine", machine.name) == machine:
+    if (
+        machine.name in sources.shipped("machine")
+        and sources.read_shipped("machine", machine.name) == machine
+    ):
         return machine.name
     return os.path.relpath(machine.file, folder)

@@ -1,7 +1,8 @@
-"""Progress on standard error: on a terminal a bar with the estimated time left, else a plain line now and then.
+"""Progress on standard error: on a terminal a bar with the estimated time left, else a plain line
+now and then.
 
-The time left is the estimated cost of the points, corrected by the finished points' cost: a campaign's points differ a
-thousandfold, so that their count means little.
+The time left is the estimated cost of the points, corrected by the finished points' cost: a
+campaign's points differ a thousandfold, so that their count means little.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ EVERY = 15.0
 
 
 def observer() -> Observer | None:
-    """The observer that fits where standard error goes; `None` with --quiet, which prints failures at the end."""
+    """The observer that fits where standard error goes; `None` with --quiet, which prints failures
+    at the end.
+    """
     if quiet():
         return None
     return ProgressBar() if sys.stderr.isatty() else Lines()
@@ -91,7 +94,9 @@ class ProgressBar(NotePrinter):
         self._total, self._done = total, done
         if total == done:
             return
-        self._progress = Progress(BarColumn(), TextColumn("{task.description}"), console=console(error=True))
+        self._progress = Progress(
+            BarColumn(), TextColumn("{task.description}"), console=console(error=True)
+        )
         self._progress.start()
         self._task = self._progress.add_task("", total=1.0)
 
@@ -115,7 +120,8 @@ class ProgressBar(NotePrinter):
 
 
 class Counts:
-    """The progress through points with about the same cost: a bar on a terminal, else a line now and then.
+    """The progress through points with about the same cost: a bar on a terminal, else a line now
+    and then.
 
     A context manager. With --quiet it is silent, and so is work that ends within ``EVERY`` seconds.
     """
@@ -158,7 +164,10 @@ def progress(state: CampaignState) -> str:
     """Processor time spent and to come, workers, and the time left."""
     workers = "1 worker" if state.workers == 1 else f"{state.workers} workers"
     total = duration(state.spent + state.processor_left)
-    return f"{duration(state.spent)} of about {total} CPU, {workers}, about {duration(state.seconds_left)} left"
+    return (
+        f"{duration(state.spent)} of about {total} CPU, {workers}, about"
+        f" {duration(state.seconds_left)} left"
+    )
 
 
 def summary(outcome: CampaignOutcome) -> None:
@@ -200,8 +209,9 @@ def report_renewals(outcome: CampaignOutcome) -> None:
     many = counted(len(outcome.again), "point")
     if changed:
         complain(
-            f"warning: {many} of another build with the same model revision simulated again: {changed} differ; the"
-            " store has the new results. A change of the model that changes results raises MODEL_REVISION"
+            f"warning: {many} of another build with the same model revision simulated again:"
+            f" {changed} differ; the store has the new results. A change of the model that changes"
+            " results raises MODEL_REVISION"
         )
     else:
         say(f"{many} of another build simulated again: all results are the same")
@@ -209,4 +219,7 @@ def report_renewals(outcome: CampaignOutcome) -> None:
 
 def _failure(point: Point, failure: PointFailure) -> str:
     """One line; the command's end prints more."""
-    return f"failed: {point.experiment} {point.series} {point.id}: {brief(failure.message).splitlines()[0]}"
+    return (
+        f"failed: {point.experiment} {point.series} {point.id}:"
+        f" {brief(failure.message).splitlines()[0]}"
+    )

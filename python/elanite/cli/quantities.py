@@ -42,7 +42,9 @@ def operations(text: str) -> float:
     """``--flops`` in operations per second. Raises ``UsageError``."""
     from elanite.errors import UsageError
 
-    found = re.fullmatch(r"(\d+(?:\.\d*)?(?:[eE]\d+)?) ?([kMGTPE]?)(?:flops?(?:/s)?|FLOPS?(?:/s)?)?", text.strip())
+    found = re.fullmatch(
+        r"(\d+(?:\.\d*)?(?:[eE]\d+)?) ?([kMGTPE]?)(?:flops?(?:/s)?|FLOPS?(?:/s)?)?", text.strip()
+    )
     rate = 0.0 if found is None else float(found[1]) * float(f"1e{_POWERS[found[2]]}")
     if not 0 < rate < 1e30:
         raise UsageError(f"--flops: `{text}` is not understood; write for example 312T or 312e12")
@@ -55,7 +57,11 @@ def memory_rate(text: str) -> float:
 
     found = re.fullmatch(r"(\d+(?:\.\d*)?) ?TB/s", text.strip())
     # MB/s are bytes in a microsecond.
-    rate = float(found[1]) * 1e12 if found else quantity("--memory-rate", text, "MB/s", "'2039 GB/s'") * 1e6
+    rate = (
+        float(found[1]) * 1e12
+        if found
+        else quantity("--memory-rate", text, "MB/s", "'2039 GB/s'") * 1e6
+    )
     if not rate:
         raise UsageError("--memory-rate: it is 0; write for example '2039 GB/s'")
     return rate

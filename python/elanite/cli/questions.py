@@ -1,7 +1,7 @@
 """Questions about a network, each with the commands that answer it: the table of ``elanite ask``.
 
-A question's commands run one after the other in an empty folder, with the reader's own files that ``files`` names. A
-test parses all commands and runs the quick ones.
+A question's commands run one after the other in an empty folder, with the reader's own files that
+``files`` names. A test parses all commands and runs the quick ones.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ QUESTIONS = (
         quick=True,
     ),
     Question("Which machines and experiments are there?", ("elanite list",), quick=True),
-    Question("What does a parameter mean, and what is allowed?", ("elanite explain link.hop_delay",), quick=True),
+    Question(
+        "What does a parameter mean, and what is allowed?",
+        ("elanite explain link.hop_delay",),
+        quick=True,
+    ),
     Question(
         "At which load does my network saturate?",
         (MACHINE, TRAFFIC, "elanite run my-traffic.toml --series load --html load.html"),
@@ -43,8 +47,10 @@ QUESTIONS = (
             "elanite new machine half --nodes 200 --oversubscription 2:1 --link NDR",
             "elanite new machine quarter --nodes 200 --oversubscription 4:1 --link NDR",
             "elanite new experiment ratios --from full.toml",
-            "elanite run ratios.toml --machine full.toml --machine half.toml --machine quarter.toml"
-            " --series load --html ratios.html",
+            (
+                "elanite run ratios.toml --machine full.toml --machine half.toml --machine"
+                " quarter.toml --series load --html ratios.html"
+            ),
         ),
     ),
     Question(
@@ -53,7 +59,10 @@ QUESTIONS = (
             "elanite new machine tree --nodes 128 --link HDR",
             "elanite new machine dragonfly --nodes 128 --link HDR --topology dragonfly",
             "elanite new experiment topologies --from tree.toml",
-            "elanite run topologies.toml --machine tree.toml --machine dragonfly.toml --html topologies.html",
+            (
+                "elanite run topologies.toml --machine tree.toml --machine dragonfly.toml --html"
+                " topologies.html"
+            ),
         ),
     ),
     Question(
@@ -71,14 +80,22 @@ QUESTIONS = (
     ),
     Question(
         "Where does it congest?",
-        (MACHINE, TRAFFIC, "elanite run my-traffic.toml", "elanite congestion my-traffic.toml --format csv"),
+        (
+            MACHINE,
+            TRAFFIC,
+            "elanite run my-traffic.toml",
+            "elanite congestion my-traffic.toml --format csv",
+        ),
     ),
     Question(
         "Is another routing better?",
         (
             MACHINE,
             TRAFFIC,
-            "elanite sweep my-traffic.toml --series load --vary switch.ascent=adaptive,flow-hash,destination-modulo",
+            (
+                "elanite sweep my-traffic.toml --series load --vary"
+                " switch.ascent=adaptive,flow-hash,destination-modulo"
+            ),
         ),
     ),
     Question(
@@ -114,10 +131,16 @@ QUESTIONS = (
     ),
     Question(
         "Which parameters fit my measurements?",
-        (MACHINE, TRAFFIC, "elanite calibrate my-traffic.toml --fit 'bus.rate=30 GB/s..63 GB/s' --to measured.csv"),
+        (
+            MACHINE,
+            TRAFFIC,
+            "elanite calibrate my-traffic.toml --fit 'bus.rate=30 GB/s..63 GB/s' --to measured.csv",
+        ),
         files=("measured.csv",),
     ),
-    Question("How well does the model fit the papers?", ("elanite reproduce --quick", "elanite claims")),
+    Question(
+        "How well does the model fit the papers?", ("elanite reproduce --quick", "elanite claims")
+    ),
     Question(
         "What did held circuits cost and give?",
         ("elanite run today/circuits --html circuits.html", "elanite watch qsnet/uniform --open"),

@@ -63,19 +63,23 @@ class Replay(Request):
         --at "nodes = '8-23', start = '200 us'" --machine infiniband-ndr
       elanite goal allreduce --ranks 16 --size "1 MB" | elanite replay -
 
-    Each rank is a process of the machine. Its messages cross the simulated network, and its computation takes time of
-    the processor. The trace may be larger than memory. DIR/replay keeps the tables of replays. The exit code is 2 if
-    the trace is wrong, and 3 if receives never complete or messages remain without a receive.
+    Each rank is a process of the machine. Its messages cross the simulated network, and its
+    computation takes time of the processor. The trace may be larger than memory. DIR/replay keeps
+    the tables of replays. The exit code is 2 if the trace is wrong, and 3 if receives never
+    complete or messages remain without a receive.
 
-    Several traces run at the same time, as in an experiment file with [series.traces.NAME] for each: each also runs
-    alone, and the links that they share are listed. Results are kept as those of `elanite run`.
+    Several traces run at the same time, as in an experiment file with [series.traces.NAME] for
+    each: each also runs alone, and the links that they share are listed. Results are kept as those
+    of `elanite run`.
     """
 
     verb: ClassVar[str] = "replay"
 
     traces: Annotated[
         list[Path],
-        typer.Argument(metavar="TRACE", help="Files in GOAL, as text or of txt2bin; - is standard input."),
+        typer.Argument(
+            metavar="TRACE", help="Files in GOAL, as text or of txt2bin; - is standard input."
+        ),
         Role.INPUT,
     ]
     at: Annotated[
@@ -83,8 +87,10 @@ class Replay(Request):
         typer.Option(
             "--at",
             metavar="KEYS",
-            help="Of the traces in their order, the keys of [series.traces]: nodes, start, processes, buffered, class."
-            "  [default: nodes behind those of the trace before]",
+            help=(
+                "Of the traces in their order, the keys of [series.traces]: nodes, start,"
+                " processes, buffered, class.  [default: nodes behind those of the trace before]"
+            ),
         ),
     ] = None
     launch: Launch = field(default_factory=Launch)
@@ -101,14 +107,19 @@ class Replay(Request):
         typer.Option(
             "--compute-scale",
             metavar="FACTOR",
-            help="Multiply the trace's computation times: 0.5, '0-3,8=2' for some ranks,"
-            " '*MPI_Allreduce*=2' for regions by a pattern, or '0-3:*MPI_Allreduce*=2'."
-            "  [default: the trace's times; may be repeated]",
+            help=(
+                "Multiply the trace's computation times: 0.5, '0-3,8=2' for some ranks,"
+                " '*MPI_Allreduce*=2' for regions by a pattern, or '0-3:*MPI_Allreduce*=2'."
+                "  [default: the trace's times; may be repeated]"
+            ),
         ),
     ] = None
     operations: Annotated[
         bool,
-        typer.Option("--operations", help="Keep when each operation was free and ended, and the load of links, too."),
+        typer.Option(
+            "--operations",
+            help="Keep when each operation was free and ended, and the load of links, too.",
+        ),
     ] = False
     html: RunPage = None
     open_: Open = False
@@ -203,7 +214,10 @@ class Replay(Request):
         except UnfinishedReplay as error:
             _warnings(error.replay)
             if page is not None:
-                pages.write(page, of_replay.unfinished(error, source, command, self.inputs(trace, source, page)))
+                pages.write(
+                    page,
+                    of_replay.unfinished(error, source, command, self.inputs(trace, source, page)),
+                )
                 say(f"page: {page}")
             raise
         _warnings(found)
@@ -215,7 +229,9 @@ class Replay(Request):
             _print(found)
             say(f"kept in {folder}")
         if page is not None:
-            pages.write(page, of_replay.page(found, source, command, self.inputs(trace, source, page)))
+            pages.write(
+                page, of_replay.page(found, source, command, self.inputs(trace, source, page))
+            )
             say(f"page: {page}")
             if self.open_:
                 opened(page)
@@ -223,12 +239,17 @@ class Replay(Request):
             raise ElaniteError(lost)
 
     def inputs(self, trace: Path, source: Source, page: Path | None) -> Inputs:
-        """The page's inputs: trace, machine and placement. A large trace is named with its checksum."""
+        """The page's inputs: trace, machine and placement.
+
+        A large trace is named with its checksum.
+        """
         from elanite.report.pages.files import CommandFiles
 
         files = CommandFiles()
         name = files.path(trace) if size(trace) <= MOST_TRACE else files.program(trace)
-        words = self.words(Role.INPUT, Role.RESULT, traces=[name], **self.launch.copied(source, files))
+        words = self.words(
+            Role.INPUT, Role.RESULT, traces=[name], **self.launch.copied(source, files)
+        )
         return files.inputs(["elanite", self.verb, *words, *self.written(html=page)])
 
 
@@ -260,7 +281,9 @@ def _side_by_side(result: Result, format_: TableFormat) -> None:
                 name: {"time_us": time, "time_alone_us": alone, "slowdown": slowdown}
                 for name, (time, alone, slowdown) in times.items()
             },
-            "shared_links": [dict(zip(each.columns, row, strict=True)) for each in shared for row in each.rows],
+            "shared_links": [
+                dict(zip(each.columns, row, strict=True)) for each in shared for row in each.rows
+            ],
             "digest": result.manifest(point).data["digest"],
             "point": point.id,
         }
@@ -268,7 +291,9 @@ def _side_by_side(result: Result, format_: TableFormat) -> None:
         return
     screen = console()
     screen.print(f"{result.plan.title} on {point.machine}", style="bold", markup=False)
-    board = table(("trace", "time, µs", "alone, µs", "slowdown"), right=("time, µs", "alone, µs", "slowdown"))
+    board = table(
+        ("trace", "time, µs", "alone, µs", "slowdown"), right=("time, µs", "alone, µs", "slowdown")
+    )
     for name, three in times.items():
         board.add_row(name, *(number(value) for value in three))
     screen.print(board)
@@ -315,7 +340,12 @@ def _print(found: Replayed) -> None:
     tied = ranks.filter(ranks["end_us"] == slowest["end_us"])["rank"].to_list()
     computes = "it computes" if len(tied) == 1 else f"rank {slowest['rank']} computes"
     where = "an ideal network" if ideal else f"{figures['nodes']:,} nodes of {figures['machine']}"
-    screen.print(f"{found.trace}: {figures['ranks']:,} ranks on {where}", style="bold", markup=False, soft_wrap=True)
+    screen.print(
+        f"{found.trace}: {figures['ranks']:,} ranks on {where}",
+        style="bold",
+        markup=False,
+        soft_wrap=True,
+    )
     scaled = _scaled(found)
     lines = {
         "simulated time": f"{number(figures['simulated_us'])} µs",
@@ -324,7 +354,10 @@ def _print(found: Replayed) -> None:
         "messages": f"{figures['messages']:,}",
         **({"buffers": f"{size(found.buffered)} for each pair of ranks"} if found.buffered else {}),
         **({"computation": scaled} if scaled else {}),
-        "payload": size(figures["bytes"]) + ("" if ideal else f"; {figures['packets']:,} packets in the network"),
+        "payload": (
+            size(figures["bytes"])
+            + ("" if ideal else f"; {figures['packets']:,} packets in the network")
+        ),
         "slowest": f"{rank_list(tied)}; {computes} {number(slowest['computed_us'])} µs",
     }
     for word, text in lines.items():

@@ -46,23 +46,27 @@ class Reproduce(Request):
       elanite reproduce --only qsnet/ping,qsnet/uniform --out results
       elanite reproduce --only qsnet --jobs 4
 
-    Cheap experiments that decide claims run first, and the report is updated while the others run. The command reuses
-    finished points; an interrupted run resumes at the point where it stopped, and leaves a report.
+    Cheap experiments that decide claims run first, and the report is updated while the others run.
+    The command reuses finished points; an interrupted run resumes at the point where it stopped,
+    and leaves a report.
 
-    --quick shortens windows, uses one seed, and omits everything that no claim uses. A claim with shortened points
-    holds or is missed only if its whole interval lies within or outside the bounds; otherwise the claim is not
-    resolved.
+    --quick shortens windows, uses one seed, and omits everything that no claim uses. A claim with
+    shortened points holds or is missed only if its whole interval lies within or outside the
+    bounds; otherwise the claim is not resolved.
 
-    --decide begins as --quick. If that does not resolve a claim, the claim's points get four runs with other seeds.
-    Both intervals of a claim cover its figure together with 95%, so that the second look does not raise the error rate.
-    The verdict of the last look is as in a whole run: a mean within the bounds holds.
+    --decide begins as --quick. If that does not resolve a claim, the claim's points get four runs
+    with other seeds. Both intervals of a claim cover its figure together with 95%, so that the
+    second look does not raise the error rate. The verdict of the last look is as in a whole run: a
+    mean within the bounds holds.
     """
 
     verb: ClassVar[str] = "reproduce"
 
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="NAMES", help="Experiments or folders of them, separated by commas."),
+        typer.Option(
+            "--only", metavar="NAMES", help="Experiments or folders of them, separated by commas."
+        ),
     ] = None
     quick: Quick = False
     decide: Decide = False
@@ -83,7 +87,9 @@ class Reproduce(Request):
         from elanite.validation.scoreboard import failed
 
         if self.decide and self.engine.shard:
-            raise UsageError("--decide needs the verdicts on all points, and --shard simulates a part of them")
+            raise UsageError(
+                "--decide needs the verdicts on all points, and --shard simulates a part of them"
+            )
         names = sources.select_experiments(self.only)
         store = Store(self.out / "store")
         short = self.quick or self.decide
@@ -92,7 +98,10 @@ class Reproduce(Request):
             raise nothing_quick(names)
         left = [name for name in names if name not in {part.name for part in chosen}]
         if self.only and left:
-            say(f"warning: --quick leaves out experiments that decide no claim: {', '.join(left)}; run without --quick")
+            say(
+                f"warning: --quick leaves out experiments that decide no claim: {', '.join(left)};"
+                " run without --quick"
+            )
         if self.engine.dry_run:
             later = budget(names, store, self.seed) if self.decide else None
             output.costs(chosen, self.engine.points_at_a_time(), later)
@@ -103,13 +112,20 @@ class Reproduce(Request):
         elif brief := limits.in_brief(plans):
             say(brief)
         told = ReproductionLog(len(chosen))
-        work = Reproduction(Writer(self.out, store, self.seed, quick=short, asked=names), told.first)
+        work = Reproduction(
+            Writer(self.out, store, self.seed, quick=short, asked=names), told.first
+        )
 
-        def simulate(plans: list[Plan], ended: Callable[[Plan, ExperimentCost], None]) -> CampaignOutcome:
+        def simulate(
+            plans: list[Plan], ended: Callable[[Plan, ExperimentCost], None]
+        ) -> CampaignOutcome:
             return self.engine.run(plans, store, self.out, ended)
 
         outcome = work.run(
-            plans, simulate, told.ended, looks_at(names, store, self.seed, told.look) if self.decide else ()
+            plans,
+            simulate,
+            told.ended,
+            looks_at(names, store, self.seed, told.look) if self.decide else (),
         )
         outcome.interrupted = work.interrupted
         if not outcome.interrupted:
@@ -146,7 +162,10 @@ class ReproductionLog:
         from elanite.base.text import counted
 
         self._total, self._ended = len(plans), 0
-        say(f"look {number}: {counted(sum(len(plan.points) for plan in plans), 'point')} of open claims")
+        say(
+            f"look {number}: {counted(sum(len(plan.points) for plan in plans), 'point')} of open"
+            " claims"
+        )
 
     def first(self, page: Path) -> None:
         """The first report was written, and experiments are still to come."""
@@ -157,4 +176,7 @@ def nothing_quick(names: Sequence[str]) -> UsageError:
     """The error of an empty quick run."""
     from elanite.errors import UsageError
 
-    return UsageError(f"--quick leaves out experiments that decide no claim: {', '.join(names)}; run without --quick")
+    return UsageError(
+        f"--quick leaves out experiments that decide no claim: {', '.join(names)}; run without"
+        " --quick"
+    )

@@ -1,12 +1,13 @@
 """A command is one typed structure: a frozen dataclass with its arguments and options as fields.
 
-All command texts come from the fields. ``declare`` turns them into the options that ``typer`` parses, with their help
-and their completion. ``words`` turns the values back into a command line: the one that resumes or repeats the command,
-and a page's command, which runs in another folder. ``schema`` is the JSON schema of the values. A field of type
-``OptionGroup`` stands for the group's options, which several commands share.
+All command texts come from the fields. ``declare`` turns them into the options that ``typer``
+parses, with their help and their completion. ``words`` turns the values back into a command line:
+the one that resumes or repeats the command, and a page's command, which runs in another folder.
+``schema`` is the JSON schema of the values. A field of type ``OptionGroup`` stands for the group's
+options, which several commands share.
 
-A field's ``Role`` decides in which of these command lines it appears. Options with their default values are left out,
-except ``PrintedDefault`` ones.
+A field's ``Role`` decides in which of these command lines it appears. Options with their default
+values are left out, except ``PrintedDefault`` ones.
 """
 
 from __future__ import annotations
@@ -81,12 +82,19 @@ class Entry:
             return [first.split("/")[0 if value else 1]]
         if isinstance(value, tuple):
             return [first, *map(_word, value)]
-        return [word for each in (value if isinstance(value, list) else [value]) for word in (first, _word(each))]
+        return [
+            word
+            for each in (value if isinstance(value, list) else [value])
+            for word in (first, _word(each))
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """Base of all commands. A subclass has the command's help as its docstring, and the options as fields."""
+    """Base of all commands.
+
+    A subclass has the command's help as its docstring, and the options as fields.
+    """
 
     verb: ClassVar[str]
     """The words that name the command, such as ``run`` or ``store verify``."""
@@ -102,9 +110,11 @@ class Request:
         raise NotImplementedError
 
     def words(self, *roles: Role, **changed: object) -> list[str]:
-        """The command-line words behind the verb: those with the given roles, by default all but ``Role.ONCE``.
+        """The command-line words behind the verb: those with the given roles, by default all but
+        ``Role.ONCE``.
 
-        ``changed`` are values in place of the present ones, by field name; `None` leaves an option out.
+        ``changed`` are values in place of the present ones, by field name; `None` leaves an option
+        out.
         """
         present = _values(self) | changed
         arguments: list[str] = []
@@ -119,20 +129,28 @@ class Request:
         return [*options, *arguments] if self.rest else [*arguments, *options]
 
     def refuse(self, why: str, *allowed: str) -> None:
-        """Raise ``UsageError`` if options were given that have no meaning here: all but those of the allowed fields."""
+        """Raise ``UsageError`` if options were given that have no meaning here: all but those of
+        the allowed fields.
+        """
         from elanite.errors import UsageError
 
         for entry in entries(type(self)):
             value = _values(self)[entry.name]
             if entry.name not in allowed and value not in (entry.default, [], ()):
-                raise UsageError(f"{entry.options[0] if entry.options else entry.name} is not for {why}")
+                raise UsageError(
+                    f"{entry.options[0] if entry.options else entry.name} is not for {why}"
+                )
 
     def written(self, **changed: object) -> list[str]:
-        """The output options' words for a command in another folder: files have their last names."""
+        """The output options' words for a command in another folder: files have their last
+        names.
+        """
         from elanite.report.pages.files import tame
 
         present = _values(self) | changed
-        files = {name: tame(value.name) for name, value in present.items() if isinstance(value, Path)}
+        files = {
+            name: tame(value.name) for name, value in present.items() if isinstance(value, Path)
+        }
         return self.words(Role.OUTPUT, **(changed | files))
 
     def again(self, **changed: object) -> list[str]:
@@ -157,7 +175,9 @@ def _entries(made: type[Request | OptionGroup]) -> Iterator[Entry]:
         info = next(each for each in marks if isinstance(each, ParameterInfo))
         role = next((each for each in marks if isinstance(each, Role)), Role.RESULT)
         stated = any(isinstance(each, PrintedDefault) for each in marks)
-        yield Entry(field.name, Annotated[get_args(annotation)[0], info], default, info, role, stated)
+        yield Entry(
+            field.name, Annotated[get_args(annotation)[0], info], default, info, role, stated
+        )
 
 
 def _values(of: Request | OptionGroup) -> dict[str, object]:
@@ -174,16 +194,21 @@ def filled(made: type[Filled], values: dict[str, object]) -> Filled:
     hints = get_type_hints(made)
     names = [field.name for field in dataclasses.fields(made)]
     groups = {
-        name: hints[name] for name in names if isinstance(hints[name], type) and issubclass(hints[name], OptionGroup)
+        name: hints[name]
+        for name in names
+        if isinstance(hints[name], type) and issubclass(hints[name], OptionGroup)
     }
-    found = made(**{name: filled(groups[name], values) if name in groups else values[name] for name in names})
+    found = made(
+        **{name: filled(groups[name], values) if name in groups else values[name] for name in names}
+    )
     if isinstance(found, Request):
         _require_text(found)
     return found
 
 
 def _require_text(request: Request) -> None:
-    """Raise ``UsageError`` for a word with bytes that are not UTF-8: the simulator, pages and manifests are texts.
+    """Raise ``UsageError`` for a word with bytes that are not UTF-8: the simulator, pages and
+    manifests are texts.
 
     The words behind another program's name are that program's.
     """
@@ -203,7 +228,11 @@ def not_text(word: str) -> UsageError:
 
 
 def _word(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value.value if isinstance(value, Enum) else value)
+    return (
+        f"{value:g}"
+        if isinstance(value, float)
+        else str(value.value if isinstance(value, Enum) else value)
+    )
 
 
 DECLARED: dict[str, type[Request]] = {}
@@ -211,13 +240,17 @@ DECLARED: dict[str, type[Request]] = {}
 
 
 def declare(app: typer.Typer, *requests: type[Request]) -> None:
-    """Add commands to the command line, or to one of its groups; every command has the option ``--quiet``."""
+    """Add commands to the command line, or to one of its groups; every command has the option
+    ``--quiet``.
+    """
     for request in requests:
         DECLARED[request.verb] = request
         # Words behind another program's name go to that program.
         settings = {"allow_interspersed_args": not request.rest}
         name = request.verb.rsplit(" ", 1)[-1]
-        app.command(name, cls=Command, hidden=request.former, context_settings=settings)(_function(request))
+        app.command(name, cls=Command, hidden=request.former, context_settings=settings)(
+            _function(request)
+        )
 
 
 def _function(request: type[Request]) -> Callable[..., None]:
@@ -231,7 +264,10 @@ def _function(request: type[Request]) -> Callable[..., None]:
 
     only = inspect.Parameter.KEYWORD_ONLY
     vars(run)["__signature__"] = inspect.Signature(
-        [inspect.Parameter(name, only, default=one, annotation=kind) for name, (kind, one) in options.items()]
+        [
+            inspect.Parameter(name, only, default=one, annotation=kind)
+            for name, (kind, one) in options.items()
+        ]
     )
     run.__annotations__ = {name: kind for name, (kind, _) in options.items()}
     run.__doc__ = request.__doc__
@@ -247,7 +283,9 @@ def schema(request: type[Request]) -> dict[str, object]:
         default = ... if entry.default is inspect.Parameter.empty else entry.default
         return Field(default, description=about.help, ge=about.min, le=about.max)
 
-    fields: dict[str, Any] = {_key(entry): (entry.values, field(entry)) for entry in entries(request)}
+    fields: dict[str, Any] = {
+        _key(entry): (entry.values, field(entry)) for entry in entries(request)
+    }
     title = f"elanite {request.verb}"
     made = create_model(title, __config__=ConfigDict(extra="forbid", title=title), **fields)
     about = inspect.getdoc(request) or ""

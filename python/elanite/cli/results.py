@@ -59,14 +59,19 @@ Experiment = Annotated[
     ),
     Role.INPUT,
 ]
-ResultsAs = Annotated[OutputFormat, typer.Option("--format", "-f", help="How to print the results."), Role.OUTPUT]
+ResultsAs = Annotated[
+    OutputFormat, typer.Option("--format", "-f", help="How to print the results."), Role.OUTPUT
+]
 TableName = Annotated[
     str,
     typer.Option(
         "--table",
         metavar="NAME",
         autocompletion=completion.tables,
-        help="The table that is printed: rows (measured values), flows, shares, links, nodes, faults, ...",
+        help=(
+            "The table that is printed: rows (measured values), flows, shares, links, nodes,"
+            " faults, ..."
+        ),
     ),
     Role.OUTPUT,
 ]
@@ -99,7 +104,10 @@ class FinishedPoints(OptionGroup):
     point: PointId = None
 
     def read(self, experiment: str) -> Result:
-        """An experiment's finished points. Raises ``UsageError`` without any, with the command to run."""
+        """An experiment's finished points.
+
+        Raises ``UsageError`` without any, with the command to run.
+        """
         from elanite.errors import UsageError
         from elanite.inputs import sources
         from elanite.inputs.plan import plan
@@ -108,11 +116,15 @@ class FinishedPoints(OptionGroup):
 
         chosen = [sources.read("machine", self.machine)] if self.machine else []
         planned = plan(sources.read("experiment", experiment), chosen, self.set_ or [], self.seed)
-        result = Result(planned.only(self.point) if self.point else planned, Store(self.out / "store"))
+        result = Result(
+            planned.only(self.point) if self.point else planned, Store(self.out / "store")
+        )
         if not result.points:
             which = f" whose identity starts with {' or '.join(self.point)}" if self.point else ""
             command = planned.command(out=None if self.out == OUT else str(self.out))
-            raise UsageError(f"{experiment} has no finished points{which} in {self.out}; run: {command}")
+            raise UsageError(
+                f"{experiment} has no finished points{which} in {self.out}; run: {command}"
+            )
         say_builds(result.store)
         return result
 
@@ -142,9 +154,15 @@ class Pictures(OptionGroup):
         return self.html or (out / "report" / f"{name}.html" if self.open_ else None)
 
     def draw(
-        self, result: Result, command: Sequence[str], inputs: Inputs, page: Path | None, limited: Sequence[Limit]
+        self,
+        result: Result,
+        command: Sequence[str],
+        inputs: Inputs,
+        page: Path | None,
+        limited: Sequence[Limit],
     ) -> None:
-        """Write an experiment's figures as a page and as a picture; ``command`` is the command line that ran.
+        """Write an experiment's figures as a page and as a picture; ``command`` is the command line
+        that ran.
 
         ``limited`` are the limits that hold for the plan and its results.
         """
@@ -155,7 +173,9 @@ class Pictures(OptionGroup):
         from elanite.report.pages import experiment
 
         if page or self.svg:
-            for empty in missing(result.plan, result.store, [figure.name for figure in result.figures()]):
+            for empty in missing(
+                result.plan, result.store, [figure.name for figure in result.figures()]
+            ):
                 complain(f"warning: {empty}")
         if page:
             pages.write(page, experiment.page(result.plan, result.store, command, inputs, limited))
@@ -187,9 +207,10 @@ class Run(Request):
       elanite run comparison/generations \\
         --machine es40-qsnet --machine my-machine.toml
 
-    table shows means with 95% confidence intervals; several machines stand side by side, with ratios to the first one.
-    json gives one object per point with its parameters, results, packets, events, cpu_seconds, peak_memory_bytes and
-    digest. csv and parquet give tidy rows, one per point, metric and batch.
+    table shows means with 95% confidence intervals; several machines stand side by side, with
+    ratios to the first one. json gives one object per point with its parameters, results, packets,
+    events, cpu_seconds, peak_memory_bytes and digest. csv and parquet give tidy rows, one per
+    point, metric and batch.
     """
 
     verb: ClassVar[str] = "run"
@@ -232,11 +253,15 @@ class Run(Request):
         if self.point is not None:
             if "" in self.point:
                 raise UsageError(
-                    "--point is empty; give the first digits of an identity, or leave out --point to run all"
+                    "--point is empty; give the first digits of an identity, or leave out --point"
+                    " to run all"
                 )
             planned = planned.only(self.point)
             if not planned.points:
-                raise UsageError(f"{self.experiment} has no point whose identity starts with {' or '.join(self.point)}")
+                raise UsageError(
+                    f"{self.experiment} has no point whose identity starts with"
+                    f" {' or '.join(self.point)}"
+                )
         limited = limits.of_work([planned])
         warn(limited)
         result = Result(planned, Store(self.out / "store"))
@@ -253,7 +278,9 @@ class Run(Request):
             from elanite.report.pages import files
 
             page = self.pictures.page(self.out, planned.experiment.name)
-            inputs = files.of_plan(planned, self.words(Role.RESULT), self.verb, self.written(html=page))
+            inputs = files.of_plan(
+                planned, self.words(Role.RESULT), self.verb, self.written(html=page)
+            )
             self.pictures.draw(result, self.again(), inputs, page, [*limited, *without])
         finish(outcome, self.again(), self.out)
 
@@ -271,7 +298,9 @@ def size_overrides(experiment: Source, machines: Sequence[Source], nodes: int | 
     names = [named] if isinstance(named, str) else named
     chosen = machines or [machine_of(experiment, name) for name in names]
     if len(chosen) > 1:
-        raise UsageError("--nodes needs one machine; machines of different sizes are different files")
+        raise UsageError(
+            "--nodes needs one machine; machines of different sizes are different files"
+        )
     return tree_of(chosen[0], nodes)
 
 
@@ -281,7 +310,8 @@ def without_effect(planned: Plan) -> list[str]:
 
     found = []
     for change in planned.overrides:
-        # The engine and the bounds decide whether and how fast a point ends; names and titles are for people.
+        # The engine and the bounds decide whether and how fast a point ends; names and titles are
+        # for people.
         if change.startswith(("fabric.", "machine.", "run.max_", "title", "source")):
             continue
         others = [other for other in planned.overrides if other is not change]
@@ -299,7 +329,10 @@ def stop_if_interrupted(outcome: CampaignOutcome, words: Sequence[str]) -> None:
     """Leave after an interrupt, with the command that resumes."""
     if outcome.interrupted:
         done = outcome.reused + outcome.simulated
-        say(f"interrupted; {done} of {outcome.total} points are kept. To resume: {shlex.join(words)}")
+        say(
+            f"interrupted; {done} of {outcome.total} points are kept. To resume:"
+            f" {shlex.join(words)}"
+        )
         raise typer.Exit(130)
 
 

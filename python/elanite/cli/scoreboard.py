@@ -45,34 +45,47 @@ class Claims(Request):
       elanite claims --format json | \\
         jq 'group_by(.role, .state)[] | [.[0].role, .[0].state, length]'
 
-    The role of a claim is predicted, fitted, inference (the authors concluded the claim and did not run it) or
-    inconsistent (figures of the same paper refute the claim; the key proof shows how). Predicted claims have the rank
-    value, order, bound, consequence (of a fitted figure), verification (of an implementation) or repeat (of another
-    claim); the headline counts values and orders whose verdict a removed mechanism turns. The table has the claims that
-    are simulated, and those without results only if --only names them; json and markdown have all claims. In json, low
-    and high are the ends of the 95% confidence interval of the simulated figure; error is simulated/published - 1;
-    holds is null for a claim without results, for a claim whose intervals are too wide to judge (the state is "not
-    resolved", or "source too vague" if the paper states no bound), and for an inconsistent one. The command does not
-    simulate: run `elanite reproduce` first, and --quick after `elanite reproduce --quick`.
+    The role of a claim is predicted, fitted, inference (the authors concluded the claim and did not
+    run it) or inconsistent (figures of the same paper refute the claim; the key proof shows how).
+    Predicted claims have the rank value, order, bound, consequence (of a fitted figure),
+    verification (of an implementation) or repeat (of another claim); the headline counts values and
+    orders whose verdict a removed mechanism turns. The table has the claims that are simulated, and
+    those without results only if --only names them; json and markdown have all claims. In json, low
+    and high are the ends of the 95% confidence interval of the simulated figure; error is
+    simulated/published - 1; holds is null for a claim without results, for a claim whose intervals
+    are too wide to judge (the state is "not resolved", or "source too vague" if the paper states no
+    bound), and for an inconsistent one. The command does not simulate: run `elanite reproduce`
+    first, and --quick after `elanite reproduce --quick`.
 
-    A file of your own claims has the keys of `elanite schema claim`, and names your experiments, which `elanite run`
-    simulates. A claim with `measured` in place of a value has the values of a benchmark's output.
+    A file of your own claims has the keys of `elanite schema claim`, and names your experiments,
+    which `elanite run` simulates. A claim with `measured` in place of a value has the values of a
+    benchmark's output.
     """
 
     verb: ClassVar[str] = "claims"
 
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="A file of your own claims.  [default: the claims of the papers]"),
+        typer.Argument(
+            metavar="FILE", help="A file of your own claims.  [default: the claims of the papers]"
+        ),
     ] = None
     format_: Annotated[
-        BoardFormat, typer.Option("--format", "-f", help="How to print the scoreboard."), Role.OUTPUT
+        BoardFormat,
+        typer.Option("--format", "-f", help="How to print the scoreboard."),
+        Role.OUTPUT,
     ] = BoardFormat.TABLE
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="NAMES", help="Claims by the first parts of their names, separated by commas."),
+        typer.Option(
+            "--only",
+            metavar="NAMES",
+            help="Claims by the first parts of their names, separated by commas.",
+        ),
     ] = None
-    missed: Annotated[bool, typer.Option("--missed", help="Only claims that are missed or not resolved.")] = False
+    missed: Annotated[
+        bool, typer.Option("--missed", help="Only claims that are missed or not resolved.")
+    ] = False
     quick: AfterQuick = False
     out: Out = OUT
     seed: Seed = FIRST_SEED
@@ -87,7 +100,8 @@ class Claims(Request):
 
         if not self.out.is_dir() and self.out != OUT:
             raise UsageError(
-                f"there is no folder {self.out}; name the folder that was given to `elanite reproduce --out`"
+                f"there is no folder {self.out}; name the folder that was given to `elanite"
+                " reproduce --out`"
             )
         store = Store(self.out / "store")
         if self.file is not None:
@@ -97,8 +111,12 @@ class Claims(Request):
         say_builds(store)
         judged = any(verdict.judged for verdict in verdicts)
         if self.missed:
-            verdicts = [verdict for verdict in verdicts if verdict.judged and verdict.holds is not True]
-        board.scoreboard(verdicts, self.format_, store.builds(), absent=bool(self.only) and not self.missed)
+            verdicts = [
+                verdict for verdict in verdicts if verdict.judged and verdict.holds is not True
+            ]
+        board.scoreboard(
+            verdicts, self.format_, store.builds(), absent=bool(self.only) and not self.missed
+        )
         if not judged:
             say(f"{self.out} has no results for these claims; run: elanite reproduce")
         if failed(verdicts):
@@ -120,7 +138,10 @@ class Claims(Request):
         verdicts = board.selection(verdicts, self.only)
         say_builds(store)
         for name in dict.fromkeys(each.claim.experiment for each in verdicts if not each.judged):
-            say(f"run first: {own.plans[name].command(out=None if self.out == OUT else str(self.out))}")
+            say(
+                "run first:"
+                f" {own.plans[name].command(out=None if self.out == OUT else str(self.out))}"
+            )
         if self.missed:
             verdicts = [each for each in verdicts if each.judged and each.holds is not True]
         board.scoreboard(verdicts, self.format_, absent=not self.missed, own=True)
@@ -138,8 +159,9 @@ class Report(Request):
       elanite report --site papers --open
       elanite report my-experiment.toml --machine my-machine.toml --open
 
-    The report is one page. As a site, the same report has a page for each paper and each figure, with the finding as
-    the title, a search, and every figure as SVG, PNG and PDF at a column's width.
+    The report is one page. As a site, the same report has a page for each paper and each figure,
+    with the finding as the title, a search, and every figure as SVG, PNG and PDF at a column's
+    width.
     """
 
     verb: ClassVar[str] = "report"
@@ -148,7 +170,10 @@ class Report(Request):
         list[str] | None,
         typer.Argument(
             metavar="EXPERIMENT",
-            help="Experiment files or shipped ones, for a page each.  [default: the report of all papers]",
+            help=(
+                "Experiment files or shipped ones, for a page each.  [default: the report of all"
+                " papers]"
+            ),
             autocompletion=completion.experiments,
         ),
         Role.INPUT,
@@ -158,7 +183,9 @@ class Report(Request):
     quick: AfterQuick = False
     site: Annotated[
         Path | None,
-        typer.Option("--site", metavar="DIR", help="Write the report of all papers as a site in this folder."),
+        typer.Option(
+            "--site", metavar="DIR", help="Write the report of all papers as a site in this folder."
+        ),
         Role.OUTPUT,
     ] = None
     out: Out = OUT
@@ -179,12 +206,16 @@ class Report(Request):
 
         if not (self.out / "store").is_dir():
             raise UsageError(
-                f"there are no results in {self.out}; run: elanite reproduce --out {shlex.quote(str(self.out))}"
+                f"there are no results in {self.out}; run: elanite reproduce --out"
+                f" {shlex.quote(str(self.out))}"
             )
         store = Store(self.out / "store")
         if not self.experiment:
             if self.machine or self.set_:
-                raise UsageError("--machine and --set need an experiment: elanite report EXPERIMENT --machine ...")
+                raise UsageError(
+                    "--machine and --set need an experiment: elanite report EXPERIMENT"
+                    " --machine ..."
+                )
             if self.site is not None:
                 self._site(store, self.site)
                 return
@@ -198,10 +229,13 @@ class Report(Request):
                 opened(page)
             return
         if self.site is not None:
-            raise UsageError("--site is for the report of all papers; leave out the experiments or --site")
+            raise UsageError(
+                "--site is for the report of all papers; leave out the experiments or --site"
+            )
         machines = [sources.read("machine", name) for name in self.machine or []]
         plans = [
-            plan(sources.read("experiment", name), machines, self.set_ or [], self.seed) for name in self.experiment
+            plan(sources.read("experiment", name), machines, self.set_ or [], self.seed)
+            for name in self.experiment
         ]
         found = [each for each in plans if frames.finished(each, store)]
         if not found:

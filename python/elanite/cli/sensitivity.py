@@ -1,4 +1,6 @@
-"""Studies of the claims about a machine: one parameter changed at a time, or all fitted ones together."""
+"""Studies of the claims about a machine: one parameter changed at a time, or all fitted ones
+together.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ MOST_NAMED = 4
 
 MachineName = Annotated[
     str,
-    typer.Argument(metavar="MACHINE", help="A shipped machine.", autocompletion=completion.machines),
+    typer.Argument(
+        metavar="MACHINE", help="A shipped machine.", autocompletion=completion.machines
+    ),
     Role.INPUT,
 ]
 Claims = Annotated[
@@ -47,7 +51,9 @@ def one_at_a_time(
     format_: OutputFormat,
     again: list[str],
 ) -> None:
-    """Change one machine parameter at a time, and print the claim changes; ``again`` is the command line."""
+    """Change one machine parameter at a time, and print the claim changes; ``again`` is the command
+    line.
+    """
     from elanite.cli import output
     from elanite.cli.progress import observer
     from elanite.store import Store
@@ -57,7 +63,9 @@ def one_at_a_time(
     output.refuse_terminal(format_)
     chosen = study(machine, chosen_names(claims), seed)
     store = Store(out / "store")
-    outcome, changed = sensitivity.run(chosen, store, jobs, observer(), None if out == OUT else str(out))
+    outcome, changed = sensitivity.run(
+        chosen, store, jobs, observer(), None if out == OUT else str(out)
+    )
     stop_if_interrupted(outcome, again)
     if changed:
         found = sensitivity.effects(chosen, changed, store)
@@ -74,7 +82,9 @@ def one_at_a_time(
 def fitted_to_claims(
     machine: str, claims: list[str] | None, out: Path, jobs: int | None, seed: int, most: int | None
 ) -> None:
-    """Fit all of a machine's fitted parameters together to its fitted claims, and print values and verdicts."""
+    """Fit all of a machine's fitted parameters together to its fitted claims, and print values and
+    verdicts.
+    """
     from elanite.store import Store
     from elanite.study.basis import study
     from elanite.study.refit import refit
@@ -90,7 +100,9 @@ def chosen_names(names: list[str] | None) -> list[str]:
 
 
 def _print(study: Study, found: pl.DataFrame) -> None:
-    """A line for each claim: its figure, and the parameters that change the claim most; then the conclusions."""
+    """A line for each claim: its figure, and the parameters that change the claim most; then the
+    conclusions.
+    """
     import polars as pl
 
     from elanite.base.text import number, percent
@@ -127,7 +139,9 @@ def _print(study: Study, found: pl.DataFrame) -> None:
         "without a verdict": reading.open,
         "change no claim": reading.idle,
         "are no numbers": [
-            each.key for each in uncertain_parameters(study.machine) if each.key not in set(found["parameter"])
+            each.key
+            for each in uncertain_parameters(study.machine)
+            if each.key not in set(found["parameter"])
         ],
     }
     for name, words in lines.items():
@@ -143,16 +157,22 @@ def _print_refit(found: Refitted) -> None:
     for each in found.values:
         values.add_row(each.key, each.before, each.after)
     screen.print(values)
-    board = table(("claim", "role", "published", "before", "", "after", ""), right=("before", "after"))
+    board = table(
+        ("claim", "role", "published", "before", "", "after", ""), right=("before", "after")
+    )
     for before, after in found.verdicts:
         fitted = "fitted here" if before.claim.id in found.taken else before.role
         number = before.error is not None  # findings have long texts
-        figures = [words for each in (before, after) for words in (cells.simulated(each) if number else "", each.state)]
+        figures = [
+            words
+            for each in (before, after)
+            for words in (cells.simulated(each) if number else "", each.state)
+        ]
         board.add_row(before.claim.id, fitted, cells.published(before.claim), *figures)
     screen.print(board)
     screen.print(
-        f"error of the {len(found.taken)} claims, root mean square in tolerances: {found.before:.2f} before,"
-        f" {found.after:.2f} after; {found.machines} sets of values"
+        f"error of the {len(found.taken)} claims, root mean square in tolerances:"
+        f" {found.before:.2f} before, {found.after:.2f} after; {found.machines} sets of values"
     )
     if found.stay:
         screen.print(f"did not take part: {', '.join(found.stay)}", style="dim", markup=False)

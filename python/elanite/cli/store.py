@@ -36,17 +36,25 @@ A store is named by the folder that --out names in other commands, by the folder
 as s3://bucket/store (pip install fsspec, and the package for the URL, such as s3fs).
 """
 
-store_app = typer.Typer(cls=CommandGroup, name="store", help=HELP, no_args_is_help=True, rich_markup_mode=None)
+store_app = typer.Typer(
+    cls=CommandGroup, name="store", help=HELP, no_args_is_help=True, rich_markup_mode=None
+)
 
 
 At = Annotated[
-    str, typer.Option("--store", metavar="STORE", help="A folder of results, the folder of a store, or a URL.")
+    str,
+    typer.Option(
+        "--store", metavar="STORE", help="A folder of results, the folder of a store, or a URL."
+    ),
 ]
 DEFAULT = str(OUT)
 
 
 def opened(name: str, *, new: bool = False) -> Store:
-    """The store that a folder or URL names. Raises ``UsageError`` if there is none, unless it may be a ``new`` one."""
+    """The store that a folder or URL names.
+
+    Raises ``UsageError`` if there is none, unless it may be a ``new`` one.
+    """
     from elanite.errors import UsageError
     from elanite.store import Store
 
@@ -60,7 +68,9 @@ def opened(name: str, *, new: bool = False) -> Store:
         return Store(folder)
     if new:
         return Store(inner)
-    raise UsageError(f"there is no store in {name}: neither {inner} nor folders of points are there")
+    raise UsageError(
+        f"there is no store in {name}: neither {inner} nor folders of points are there"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,14 +82,16 @@ class ListStore(Request):
       elanite store list
       elanite store list --store results --format json
 
-    The command shows, too, which points are claimed, and how many folders are unfinished: by running campaigns, or by
-    killed ones.
+    The command shows, too, which points are claimed, and how many folders are unfinished: by
+    running campaigns, or by killed ones.
     """
 
     verb: ClassVar[str] = "store list"
 
     store: At = DEFAULT
-    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print the list.")] = TableFormat.TABLE
+    format_: Annotated[
+        TableFormat, typer.Option("--format", "-f", help="How to print the list.")
+    ] = TableFormat.TABLE
 
     def execute(self) -> None:
         """Run the command."""
@@ -93,7 +105,8 @@ class ListStore(Request):
             data(json.dumps(asdict(found), indent=1))
             return
         shown = table(
-            ("experiment", "model", "points", "CPU-seconds", "packets"), right=("points", "CPU-seconds", "packets")
+            ("experiment", "model", "points", "CPU-seconds", "packets"),
+            right=("points", "CPU-seconds", "packets"),
         )
         for group in found.groups:
             shown.add_row(
@@ -116,20 +129,22 @@ class ListStore(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class Verify(Request):
-    """Compare files with their checksums, points with their identities, and tables with their digests.
+    """Compare files with their checksums, points with their identities, and tables with their
+    digests.
 
     \b
     Examples:
       elanite store verify --store results
       elanite store verify --again 1%
 
-    The command names damaged folders, and folders with other results than they claim, with the reasons; the exit code
-    is 1 if there are any. The next campaign that needs a damaged point simulates it again; remove the other folders.
-    The last lines name the builds that have computed the points.
+    The command names damaged folders, and folders with other results than they claim, with the
+    reasons; the exit code is 1 if there are any. The next campaign that needs a damaged point
+    simulates it again; remove the other folders. The last lines name the builds that have computed
+    the points.
 
-    A point has a checksum of its digest and tables together. --again computes all digests from the tables, too, and
-    simulates some of the points again and compares all of their results. Only this detects a point that was changed
-    together with its checksums and digest.
+    A point has a checksum of its digest and tables together. --again computes all digests from the
+    tables, too, and simulates some of the points again and compares all of their results. Only this
+    detects a point that was changed together with its checksums and digest.
     """
 
     verb: ClassVar[str] = "store verify"
@@ -137,9 +152,15 @@ class Verify(Request):
     store: At = DEFAULT
     again_: Annotated[
         str | None,
-        typer.Option("--again", metavar="N|P%", help="Simulate N points, or P% of all, again and compare the results."),
+        typer.Option(
+            "--again",
+            metavar="N|P%",
+            help="Simulate N points, or P% of all, again and compare the results.",
+        ),
     ] = None
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the random choice of points.")] = 1
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, metavar="N", help="Seed of the random choice of points.")
+    ] = 1
     jobs: Jobs = None
 
     def execute(self) -> None:
@@ -154,7 +175,10 @@ class Verify(Request):
             verified = upkeep.verify(found, digests=wanted is not None, progress=counts)
         for identity, reason in verified.wrong:
             data(f"{found.place.name}/{identity}: {reason}")
-        say(f"sound points: {len(verified.sound):,}; damaged or false folders: {len(verified.wrong):,}")
+        say(
+            f"sound points: {len(verified.sound):,}; damaged or false folders:"
+            f" {len(verified.wrong):,}"
+        )
         for reason, many in verified.unconfirmed.items():
             say(f"not confirmed, only compared with their checksums: {many:,}; {reason}")
         if note := build.note(verified.builds):
@@ -170,8 +194,12 @@ class Verify(Request):
             raise typer.Exit(1)
 
 
-def _resimulated(store: Store, sound: list[str], wanted: int, seed: int, jobs: int | None) -> list[tuple[str, str]]:
-    """Simulate a sample of a store's sound points again; returns those that differ, with the reasons."""
+def _resimulated(
+    store: Store, sound: list[str], wanted: int, seed: int, jobs: int | None
+) -> list[tuple[str, str]]:
+    """Simulate a sample of a store's sound points again; returns those that differ, with the
+    reasons.
+    """
     from elanite.cli.progress import Counts
     from elanite.store import checks
 
@@ -185,7 +213,9 @@ def _resimulated(store: Store, sound: list[str], wanted: int, seed: int, jobs: i
 
 
 def number(wanted: str) -> Callable[[int], int]:
-    """The point count that ``--again`` requests, from the total: a count, or a percentage, rounded up."""
+    """The point count that ``--again`` requests, from the total: a count, or a percentage, rounded
+    up.
+    """
     from elanite.errors import UsageError
 
     text = wanted.strip()
@@ -198,7 +228,9 @@ def number(wanted: str) -> Callable[[int], int]:
             return lambda all_: min(count, all_)
     except ValueError:
         pass
-    raise UsageError(f"--again: `{wanted}` is neither a number of points nor a percentage such as 1% or 100%")
+    raise UsageError(
+        f"--again: `{wanted}` is neither a number of points nor a percentage such as 1% or 100%"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,27 +243,36 @@ class Gc(Request):
       elanite store gc --outdated --dry-run
       elanite store gc --unknown --known my-experiment
 
-    Unfinished folders and claims are removed if their process has died, or if they have not changed for a day (a claim
-    states its own time limit). Everything that a running campaign needs stays, whichever host it runs on.
+    Unfinished folders and claims are removed if their process has died, or if they have not changed
+    for a day (a claim states its own time limit). Everything that a running campaign needs stays,
+    whichever host it runs on.
     """
 
     verb: ClassVar[str] = "store gc"
 
     store: At = DEFAULT
-    outdated: Annotated[bool, typer.Option("--outdated", help="Remove the points of other model revisions, too.")] = (
-        False
-    )
+    outdated: Annotated[
+        bool, typer.Option("--outdated", help="Remove the points of other model revisions, too.")
+    ] = False
     unknown: Annotated[
-        bool, typer.Option("--unknown", help="Remove the points of experiments that are not shipped, too.")
+        bool,
+        typer.Option(
+            "--unknown", help="Remove the points of experiments that are not shipped, too."
+        ),
     ] = False
     known: Annotated[
         list[str] | None,
         typer.Option(
-            "--known", metavar="EXPERIMENT", help="With --unknown: one more known experiment; may be repeated."
+            "--known",
+            metavar="EXPERIMENT",
+            help="With --unknown: one more known experiment; may be repeated.",
         ),
     ] = None
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only list the points that --outdated and --unknown would remove.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Only list the points that --outdated and --unknown would remove."
+        ),
     ] = False
 
     def execute(self) -> None:
@@ -241,7 +282,9 @@ class Gc(Request):
         from elanite.store import upkeep
 
         if self.known and not self.unknown:
-            raise UsageError("--known lists the experiments that --unknown keeps; give both options, or neither")
+            raise UsageError(
+                "--known lists the experiments that --unknown keeps; give both options, or neither"
+            )
         found = opened(self.store)
         doomed = set(upkeep.outdated(found)) if self.outdated else set()
         if self.unknown:
@@ -257,7 +300,9 @@ class Gc(Request):
         left = found.clean()
         for identity in sorted(doomed):
             found.place.discard(identity)
-        say(f"removed unfinished folders and claims: {len(left):,}; removed points: {len(doomed):,}")
+        say(
+            f"removed unfinished folders and claims: {len(left):,}; removed points: {len(doomed):,}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,15 +314,21 @@ class Merge(Request):
       elanite store merge out-1 out-2 out-3 out-4 --into out
       elanite store merge s3://bucket/store --into out
 
-    Points are copied byte for byte. Stores with contradictory points are refused before any copy; the message names
-    both folders and their builds. So are stores with points that have other results than they claim (see `elanite store
-    verify`). Damaged folders are named and not copied, and the exit code is then 1.
+    Points are copied byte for byte. Stores with contradictory points are refused before any copy;
+    the message names both folders and their builds. So are stores with points that have other
+    results than they claim (see `elanite store verify`). Damaged folders are named and not copied,
+    and the exit code is then 1.
     """
 
     verb: ClassVar[str] = "store merge"
 
-    stores: Annotated[list[str], typer.Argument(metavar="STORE...", help="The stores to copy from.")]
-    into: Annotated[str, typer.Option("--into", metavar="STORE", help="The store to copy to; created if missing.")]
+    stores: Annotated[
+        list[str], typer.Argument(metavar="STORE...", help="The stores to copy from.")
+    ]
+    into: Annotated[
+        str,
+        typer.Option("--into", metavar="STORE", help="The store to copy to; created if missing."),
+    ]
 
     def execute(self) -> None:
         """Run the command."""
@@ -288,7 +339,11 @@ class Merge(Request):
         for folder, reason in merged.damaged:
             data(f"{folder}: {reason}")
         words = f"copied points: {merged.copied:,}; already there: {merged.present:,}"
-        say(f"{words}; damaged folders, not copied: {len(merged.damaged):,}" if merged.damaged else words)
+        say(
+            f"{words}; damaged folders, not copied: {len(merged.damaged):,}"
+            if merged.damaged
+            else words
+        )
         if merged.damaged:
             raise typer.Exit(1)
 
@@ -304,16 +359,18 @@ class Export(Request):
       duckdb -c "select experiment, metric, avg(value)
         from 'points.parquet' group by all"
 
-    The file is tidy: one row per point, metric and batch, with the parameters of the point, its machine, the model
-    revision, the engine (the fingerprint of the simulator) and the processor time. A parameter that a point does not
-    have is null.
+    The file is tidy: one row per point, metric and batch, with the parameters of the point, its
+    machine, the model revision, the engine (the fingerprint of the simulator) and the processor
+    time. A parameter that a point does not have is null.
     """
 
     verb: ClassVar[str] = "store export"
 
     file: Annotated[Path, typer.Argument(metavar="FILE.parquet", help="The file to write.")]
     store: At = DEFAULT
-    table_: Annotated[str, typer.Option("--table", metavar="TABLE", help="The exported table of the points.")] = "rows"
+    table_: Annotated[
+        str, typer.Option("--table", metavar="TABLE", help="The exported table of the points.")
+    ] = "rows"
 
     def execute(self) -> None:
         """Run the command."""

@@ -11,7 +11,18 @@ import typer
 
 from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
-from elanite.cli.common import OUT, MachineFiles, Out, OutputFormat, Role, Seed, Set, data, say, warn
+from elanite.cli.common import (
+    OUT,
+    MachineFiles,
+    Out,
+    OutputFormat,
+    Role,
+    Seed,
+    Set,
+    data,
+    say,
+    warn,
+)
 from elanite.cli.engine import Campaign
 from elanite.cli.request import Request
 from elanite.cli.results import Pictures, ResultsAs, Selection, finish, stop_if_interrupted
@@ -40,16 +51,18 @@ class Sweep(Request):
       elanite sweep es40-qsnet --one-at-a-time
       elanite sweep es40-qsnet --one-at-a-time --claims permutation,hotspot.32
 
-    Keys are those of --set. Values are a list, a,b,c, or a range, low..high; "in 6" gives six values of the range, ends
-    included, and "log" equal ratios. Without --sample, the command runs all combinations; keys of one --vary, separated
-    by semicolons, go together: the first values with the first, and so on. The varied keys are columns of the results,
-    which are printed as those of `elanite run`, and curves or an axis of the figures. The command checks all
+    Keys are those of --set. Values are a list, a,b,c, or a range, low..high; "in 6" gives six
+    values of the range, ends included, and "log" equal ratios. Without --sample, the command runs
+    all combinations; keys of one --vary, separated by semicolons, go together: the first values
+    with the first, and so on. The varied keys are columns of the results, which are printed as
+    those of `elanite run`, and curves or an axis of the figures. The command checks all
     combinations before it simulates the first one, and reuses finished points.
 
-    With --one-at-a-time, the argument is a shipped machine. The command changes each parameter that was fitted or
-    assumed by a fifth, down and up, and compares the claims about the machine. Runs are shorter than in the
-    experiments, and have the same seeds. Without --claims, the affordable claims are studied, and the report shows the
-    heat map of this study. csv, parquet and json give one row for each parameter, step and claim.
+    With --one-at-a-time, the argument is a shipped machine. The command changes each parameter that
+    was fitted or assumed by a fifth, down and up, and compares the claims about the machine. Runs
+    are shorter than in the experiments, and have the same seeds. Without --claims, the affordable
+    claims are studied, and the report shows the heat map of this study. csv, parquet and json give
+    one row for each parameter, step and claim.
     """
 
     verb: ClassVar[str] = "sweep"
@@ -58,7 +71,10 @@ class Sweep(Request):
         str,
         typer.Argument(
             metavar="EXPERIMENT",
-            help="A shipped experiment (qsnet/ping), an experiment file, or the machine of --one-at-a-time.",
+            help=(
+                "A shipped experiment (qsnet/ping), an experiment file, or the machine of"
+                " --one-at-a-time."
+            ),
             autocompletion=completion.files,
         ),
         Role.INPUT,
@@ -74,12 +90,17 @@ class Sweep(Request):
     ] = None
     one_at_a_time: Annotated[
         bool,
-        typer.Option("--one-at-a-time", help="Change each uncertain parameter of a machine, and compare the claims."),
+        typer.Option(
+            "--one-at-a-time",
+            help="Change each uncertain parameter of a machine, and compare the claims.",
+        ),
     ] = False
     claims: Claims = None
     sample: Annotated[
         tuple[Method, int] | None,
-        typer.Option("--sample", metavar="lhs N", help="A Latin hypercube of N combinations.  [default: all]"),
+        typer.Option(
+            "--sample", metavar="lhs N", help="A Latin hypercube of N combinations.  [default: all]"
+        ),
     ] = None
     machine: MachineFiles = None
     set_: Set = None
@@ -103,12 +124,22 @@ class Sweep(Request):
             allowed = ("experiment", "one_at_a_time", "claims", "seed", "out", "format_", "jobs")
             self.refuse("--one-at-a-time", *allowed)
             one_at_a_time(
-                self.experiment, self.claims, self.out, self.engine.jobs, self.seed, self.format_, self.again()
+                self.experiment,
+                self.claims,
+                self.out,
+                self.engine.jobs,
+                self.seed,
+                self.format_,
+                self.again(),
             )
             return
         if self.claims or not self.vary:
-            missing = "--vary KEY=VALUES" if not self.vary else "--one-at-a-time, if it has --claims"
-            raise UsageError(f"a sweep needs {missing}\n  elanite sweep MACHINE --one-at-a-time compares claims")
+            missing = (
+                "--vary KEY=VALUES" if not self.vary else "--one-at-a-time, if it has --claims"
+            )
+            raise UsageError(
+                f"a sweep needs {missing}\n  elanite sweep MACHINE --one-at-a-time compares claims"
+            )
         output.refuse_terminal(self.format_)
         groups = [ranges.linked_keys("--vary", text) for text in self.vary]
         keys = [key for group in groups for key in group]
@@ -128,7 +159,11 @@ class Sweep(Request):
         stop_if_interrupted(outcome, self.again())
         found = library.Sweep(tuple(each.key for each in keys), plans, store)
         if self.format_ is OutputFormat.JSON:
-            points = [output.point(result, point, printed) for result in found.results for point in result.points]
+            points = [
+                output.point(result, point, printed)
+                for result in found.results
+                for point in result.points
+            ]
             data(json.dumps(points, indent=1))
         else:
             output.results(found.whole, self.format_, printed)
@@ -138,6 +173,8 @@ class Sweep(Request):
             from elanite.report.pages import files
 
             page = self.pictures.page(self.out, plans[0].experiment.name)
-            inputs = files.of_plan(found.whole.plan, self.words(Role.RESULT), self.verb, self.written(html=page))
+            inputs = files.of_plan(
+                found.whole.plan, self.words(Role.RESULT), self.verb, self.written(html=page)
+            )
             self.pictures.draw(found.whole, self.again(), inputs, page, [*limited, *idle])
         finish(outcome, self.again(), self.out)

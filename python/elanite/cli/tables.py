@@ -1,8 +1,9 @@
 """Tables that fit the terminal.
 
-A table with many columns is printed as several blocks, one below the other. Each block has the columns that identify a
-row, and as many others as fit. Headings wrap at spaces, underscores and dots; figures are never cut. So no two columns
-look alike at any width, and no figure loses digits. Only text that is wider than the terminal is folded.
+A table with many columns is printed as several blocks, one below the other. Each block has the
+columns that identify a row, and as many others as fit. Headings wrap at spaces, underscores and
+dots; figures are never cut. So no two columns look alike at any width, and no figure loses digits.
+Only text that is wider than the terminal is folded.
 """
 
 from __future__ import annotations
@@ -32,18 +33,32 @@ NARROW = 100
 """Below this width, text lists stand one below the other, and not in columns."""
 
 
-def blocks(screen: Console, names: Sequence[str], others: Sequence[str], rows: Sequence[dict[str, str]]) -> None:
-    """Print rows: the columns ``names`` identify a row, in every block; the columns ``others`` are its figures."""
+def blocks(
+    screen: Console, names: Sequence[str], others: Sequence[str], rows: Sequence[dict[str, str]]
+) -> None:
+    """Print rows: the columns ``names`` identify a row, in every block; the columns ``others`` are
+    its figures.
+    """
     from rich.table import Table
     from rich.text import Text
 
     for columns in _blocks(screen.width, names, others, rows):
         headings = {name: _wrapped(name, _width(name, rows)) for name in (*names, *columns)}
-        board = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), collapse_padding=True, header_style="bold")
+        board = Table(
+            box=None,
+            pad_edge=False,
+            padding=(0, GAP, 0, 0),
+            collapse_padding=True,
+            header_style="bold",
+        )
         for name, heading in headings.items():
             figure = name in columns
             board.add_column(
-                Text(heading), justify="right" if figure else "left", no_wrap=figure, overflow="fold", vertical="bottom"
+                Text(heading),
+                justify="right" if figure else "left",
+                no_wrap=figure,
+                overflow="fold",
+                vertical="bottom",
             )
         for row in rows:
             board.add_row(*(Text(row.get(name, "")) for name in headings))
@@ -88,8 +103,12 @@ def _wrapped(heading: str, width: int) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def listed(screen: Console, entries: Iterable[tuple[str, Sequence[str]]], style: Iterable[str] = ()) -> None:
-    """Print entries for narrow terminals: a line for each, and its details below, indented and wrapped."""
+def listed(
+    screen: Console, entries: Iterable[tuple[str, Sequence[str]]], style: Iterable[str] = ()
+) -> None:
+    """Print entries for narrow terminals: a line for each, and its details below, indented and
+    wrapped.
+    """
     from rich.padding import Padding
     from rich.text import Text
 
@@ -130,7 +149,12 @@ def regions(found: Sequence[RegionTotals]) -> Table:
     board = table(("  regions", *figures), right=figures, padding=(0, 2, 0, 0))
     for row in found[:MOST_REGIONS]:
         times = (number(row["computed_us"]), number(row["longest_us"]))
-        board.add_row(Text(f"    {row['name'] or OUTSIDE}"), f"{row['executions']:,}", *times, str(row["longest_rank"]))
+        board.add_row(
+            Text(f"    {row['name'] or OUTSIDE}"),
+            f"{row['executions']:,}",
+            *times,
+            str(row["longest_rank"]),
+        )
     if len(found) > MOST_REGIONS:
         board.add_row(f"    and {len(found) - MOST_REGIONS:,} more")
     return board

@@ -1,4 +1,6 @@
-"""The command ``watch``: a page that shows packets and circuits over a few microseconds, or the messages of a run."""
+"""The command ``watch``: a page that shows packets and circuits over a few microseconds, or the
+messages of a run.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,20 @@ import typer
 from elanite.base import host
 from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
-from elanite.cli.common import OUT, DryRun, Jobs, MachineFile, Open, Out, PointId, Role, Seed, Set, opened, say
+from elanite.cli.common import (
+    OUT,
+    DryRun,
+    Jobs,
+    MachineFile,
+    Open,
+    Out,
+    PointId,
+    Role,
+    Seed,
+    Set,
+    opened,
+    say,
+)
 from elanite.cli.request import Request
 
 
@@ -29,13 +44,14 @@ class Watch(Request):
       elanite watch out/mpirun/8c960da91937d549cd1b
       elanite watch out/replay/d76ade614760b26f362f
 
-    The command simulates one point, and writes a page that needs no network. The page plays, pauses and steps through
-    the watched time; a click on a line shows all data of its packet. The network may have any topology, several rails
-    and at most 1,024 nodes, into which the page zooms. Of several points the first is shown; --point selects another
-    one.
+    The command simulates one point, and writes a page that needs no network. The page plays, pauses
+    and steps through the watched time; a click on a line shows all data of its packet. The network
+    may have any topology, several rails and at most 1,024 nodes, into which the page zooms. Of
+    several points the first is shown; --point selects another one.
 
-    The folder of a run of an MPI program or of a replay shows its messages and the load of links in simulated time. The
-    run must have kept them: `elanite mpirun --html FILE`, `elanite replay --operations`.
+    The folder of a run of an MPI program or of a replay shows its messages and the load of links in
+    simulated time. The run must have kept them: `elanite mpirun --html FILE`,
+    `elanite replay --operations`.
     """
 
     verb: ClassVar[str] = "watch"
@@ -44,7 +60,10 @@ class Watch(Request):
         str,
         typer.Argument(
             metavar="EXPERIMENT|RUN",
-            help="A shipped experiment (qsnet/uniform), an experiment file with jobs, or a folder of a run.",
+            help=(
+                "A shipped experiment (qsnet/uniform), an experiment file with jobs, or a folder of"
+                " a run."
+            ),
             autocompletion=completion.experiments,
         ),
         Role.INPUT,
@@ -54,11 +73,16 @@ class Watch(Request):
     seed: Seed = FIRST_SEED
     point: PointId = None
     length: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="The watched time, from the end of the warm-up on.")
+        str,
+        typer.Option(
+            "--for", metavar="TIME", help="The watched time, from the end of the warm-up on."
+        ),
     ] = "20 us"
     page: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE", help="Where to write the page.  [default: DIR/watch/ID.html]"),
+        typer.Option(
+            "--html", metavar="FILE", help="Where to write the page.  [default: DIR/watch/ID.html]"
+        ),
         Role.OUTPUT,
     ] = None
     open_: Open = False
@@ -85,7 +109,8 @@ class Watch(Request):
             self._run(folder)
             return
         chosen = [sources.read("machine", self.machine)] if self.machine else []
-        # The flit engine knows when the last flit leaves every link; results are those of the worm engine.
+        # The flit engine knows when the last flit leaves every link; results are those of the worm
+        # engine.
         watched = [
             *(self.set_ or []),
             f"run.watch={self.length}",
@@ -94,9 +119,16 @@ class Watch(Request):
             f"run.window={self.length}",
             "run.batches=1",
         ]
-        planned = plan(sources.read("experiment", self.experiment), chosen, [*watched, "fabric.engine=flit"], self.seed)
+        planned = plan(
+            sources.read("experiment", self.experiment),
+            chosen,
+            [*watched, "fabric.engine=flit"],
+            self.seed,
+        )
         if self.point:
-            of_these = plan(sources.read("experiment", self.experiment), chosen, self.set_ or [], self.seed)
+            of_these = plan(
+                sources.read("experiment", self.experiment), chosen, self.set_ or [], self.seed
+            )
             wanted = [(p.series, p.parameters, p.seed) for p in of_these.only(self.point).points]
             found = [
                 p
@@ -104,10 +136,13 @@ class Watch(Request):
                 if (p.series, p.parameters, p.seed) in wanted or p.id.startswith(tuple(self.point))
             ]
             if not found:
-                raise UsageError(f"{self.experiment} has no point whose identity starts with {' or '.join(self.point)}")
+                raise UsageError(
+                    f"{self.experiment} has no point whose identity starts with"
+                    f" {' or '.join(self.point)}"
+                )
         else:
             found = list(planned.points)
-        (first, *others) = found
+        first, *others = found
         check(first)
         planned = planned.only([first.id])
         store = Store(self.out / "store")
@@ -126,10 +161,16 @@ class Watch(Request):
         shown = scene(first, store)
         whole.write(file, shown.page())
         if not shown.packets:
-            say("no packet was under way; watch longer with --for, or later with --set run.warm_up=5ms")
+            say(
+                "no packet was under way; watch longer with --for, or later with --set"
+                " run.warm_up=5ms"
+            )
         if others:
             points = f"elanite show {shlex.quote(self.experiment)}"
-            say(f"the first of {len(found)} points is shown; choose another one with --point; the points: {points}")
+            say(
+                f"the first of {len(found)} points is shown; choose another one with --point; the"
+                f" points: {points}"
+            )
         say(f"picture: {file}\nreproduce: {shlex.join(words)}")
         if self.open_:
             opened(file)

@@ -1,1 +1,3 @@
-"""Descriptions for people: ``catalog`` lists, ``meanings`` explains, ``templates`` writes new files."""
+"""Descriptions for people: ``catalog`` lists, ``meanings`` explains, ``templates`` writes new
+files.
+"""

@@ -78,14 +78,22 @@ def claimed() -> list[Row]:
 
 
 def parameters() -> list[Row]:
-    """The parameters in machine files: value in the first machine that has one, and each one's meaning."""
-    return [{"parameter": one.key, "value": one.example, "meaning": one.text} for one in every_parameter()]
+    """The parameters in machine files: value in the first machine that has one, and each one's
+    meaning.
+    """
+    return [
+        {"parameter": one.key, "value": one.example, "meaning": one.text}
+        for one in every_parameter()
+    ]
 
 
 def sections() -> dict[str, str]:
     """Each machine file section's meaning."""
     schema = json.loads(_core.schema("machine"))
-    return {name: words_of(entry) or words_of(resolved(entry, schema)) for name, entry in schema["properties"].items()}
+    return {
+        name: words_of(entry) or words_of(resolved(entry, schema))
+        for name, entry in schema["properties"].items()
+    }
 
 
 def figures() -> list[Row]:

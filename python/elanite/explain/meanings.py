@@ -1,8 +1,8 @@
 """The meaning of a key, a claim or a result column.
 
-A machine parameter and an experiment file key have the schema's words, with the file reader's bounds and the values in
-the shipped machines. A parameter also has the claims that it moves, by the shipped studies (see ``studied``), and a
-claim the parameters that move it.
+A machine parameter and an experiment file key have the schema's words, with the file reader's
+bounds and the values in the shipped machines. A parameter also has the claims that it moves, by the
+shipped studies (see ``studied``), and a claim the parameters that move it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class Meaning:
     allowed: str = ""
     """Type, unit and bounds."""
     allowed_on: str = ""
-    """The bounds' machine; they may depend on its other values, as a delay's bounds on its cycle."""
+    """The bounds' machine; they may depend on its other values, as a delay's bounds on its
+    cycle.
+    """
     facts: list[tuple[str, str]] = field(default_factory=list)
     """More facts, as name and text pairs."""
     moves: list[StudyResult] = field(default_factory=list)
@@ -124,19 +126,32 @@ def explain(key: str, machine: Source | None = None) -> Meaning:
     else:
         hint = f"; there are: {', '.join(tails)}" if tails else sources.did_you_mean(key, known)
     raise UsageError(
-        f"there is no parameter, claim, key or column `{key}`{hint}\n  `elanite list parameters` lists parameters"
+        f"there is no parameter, claim, key or column `{key}`{hint}\n  `elanite list parameters`"
+        " lists parameters"
     )
 
 
 def _known(machine: Source | None) -> dict[str, Callable[[], Meaning]]:
     """All explainable names: parameters, claims, experiment file keys, result columns."""
-    known: dict[str, Callable[[], Meaning]] = {one.key: partial(_parameter, one, machine) for one in every_parameter()}
+    known: dict[str, Callable[[], Meaning]] = {
+        one.key: partial(_parameter, one, machine) for one in every_parameter()
+    }
     known |= {claim.id: partial(_claim, claim) for claim in claims()}
     columns = _columns()
     others = [(name, text, [("where", "experiment files")]) for name, text in _experiment_keys()]
     for name, (text, where) in MEANINGS.items():
-        others.append((name, text, [("where", where), *(("also", f"{said}. {more}") for said, more in columns[name])]))
-    others += [(name, places[0][1], [("where", places[0][0])]) for name, places in columns.items() if places]
+        others.append(
+            (
+                name,
+                text,
+                [("where", where), *(("also", f"{said}. {more}") for said, more in columns[name])],
+            )
+        )
+    others += [
+        (name, places[0][1], [("where", places[0][0])])
+        for name, places in columns.items()
+        if places
+    ]
     for name, text, facts in others:
         known.setdefault(name, partial(Meaning, name, text, facts=facts))
     return known
@@ -144,7 +159,11 @@ def _known(machine: Source | None) -> dict[str, Callable[[], Meaning]]:
 
 def _parameter(one: SchemaParameter, machine: Source | None) -> Meaning:
     allowed, where = _allowed(one, machine)
-    chosen = [machine] if machine else [sources.read("machine", name) for name in sources.shipped("machine")]
+    chosen = (
+        [machine]
+        if machine
+        else [sources.read("machine", name) for name in sources.shipped("machine")]
+    )
     moves = _moves_here(one.key, machine) if machine else _moves(one.key)
     return Meaning(one.key, one.text, allowed, where, list(_values(one.key, chosen)), list(moves))
 
@@ -161,13 +180,21 @@ def _claim(claim: Claim) -> Meaning:
         ("tested as", claim.test),
         ("bounds of ours", claim.ours),
         ("figure of one run", claim.one_run),
-        ("also judged over", f"the admissible range of {claim.admissible}" if claim.admissible else ""),
+        (
+            "also judged over",
+            f"the admissible range of {claim.admissible}" if claim.admissible else "",
+        ),
         ("one miss with", claim.one_miss),
         ("known miss", claim.known_miss),
         ("inference", claim.inference),
         ("fitted by", ", ".join(_fitted_by(claim.id))),
     ]
-    return Meaning(claim.id, claim.says, facts=[fact for fact in facts if fact[1]], moves=list(_moved(claim.id)))
+    return Meaning(
+        claim.id,
+        claim.says,
+        facts=[fact for fact in facts if fact[1]],
+        moves=list(_moved(claim.id)),
+    )
 
 
 def _columns() -> dict[str, list[tuple[str, str]]]:
@@ -181,34 +208,59 @@ def _columns() -> dict[str, list[tuple[str, str]]]:
 
 
 def _turned(claim: Claim) -> str:
-    """The model mechanisms with a removal that turns the verdict on a claim that the headline may count."""
+    """The model mechanisms with a removal that turns the verdict on a claim that the headline may
+    count.
+    """
     if claim.role != "predicted" or claim.rank not in COUNTED or claim.today:
         return ""
     rows = ablated.shipped().get(claim.id)
     if rows is None:
         return "not yet ablated"
     if not ablated.agrees(claim, rows):
-        return "not yet ablated, as short runs give another verdict on the unchanged model than the scoreboard"
-    return ", ".join(ablated.turning(rows)) or "no removed mechanism, so that the headline does not count it"
+        return (
+            "not yet ablated, as short runs give another verdict on the unchanged model than the"
+            " scoreboard"
+        )
+    return (
+        ", ".join(ablated.turning(rows))
+        or "no removed mechanism, so that the headline does not count it"
+    )
 
 
 def _matches(key: str) -> tuple[str, ...]:
     """The parameters with this other name; only the named section's, if it has one."""
     section, _, word = key.rpartition(".")
     word = word.replace("-", "_").lower()
-    found = next((SYNONYMS[each] for each in (word, f"{word}s", word.removesuffix("s")) if each in SYNONYMS), ())
+    found = next(
+        (SYNONYMS[each] for each in (word, f"{word}s", word.removesuffix("s")) if each in SYNONYMS),
+        (),
+    )
     return tuple(one for one in found if one.startswith(f"{section}.")) or found
 
 
-TRIALS = ('"?"', "0", '"0 B"', '"0 MB/s"', '"0 flits"', '"100000 s"', '"100000 GB"', "4000000000", "-1")
+TRIALS = (
+    '"?"',
+    "0",
+    '"0 B"',
+    '"0 MB/s"',
+    '"0 flits"',
+    '"100000 s"',
+    '"100000 GB"',
+    "4000000000",
+    "-1",
+)
 """Values that a machine file reader refuses with the bounds, or takes."""
 
 FILES = ("files.latency=1 us", "files.rate=1 GB/s", "files.total=1 GB/s", "files.servers=1")
-"""A file system for the trials: no shipped machine has one, and each key of the section needs others."""
+"""A file system for the trials: no shipped machine has one, and each key of the section needs
+others.
+"""
 
 
 def _allowed(parameter: SchemaParameter, machine: Source | None = None) -> tuple[str, str]:
-    """A parameter's type and bounds, in the machine file reader's words, and the machine that it read."""
+    """A parameter's type and bounds, in the machine file reader's words, and the machine that it
+    read.
+    """
     name = "es40-qsnet" if not parameter.key.startswith(("elan4.", "rails.")) else "opteron-qsnet2"
     if parameter.key.startswith("rails."):
         name = "smart-multirail"
@@ -232,7 +284,9 @@ def _allowed(parameter: SchemaParameter, machine: Source | None = None) -> tuple
 
 
 def _values(key: str, machines: Sequence[Source]) -> Iterator[tuple[str, str]]:
-    """A parameter's value in each machine that has it, with its source, and the claims that fitted it."""
+    """A parameter's value in each machine that has it, with its source, and the claims that fitted
+    it.
+    """
     for machine in machines:
         for one in Machine.of(machine).parameters:
             if one.key == key:
@@ -250,10 +304,14 @@ def _moves(key: str) -> Iterator[StudyResult]:
         if one is None:
             continue
         if study is None:
-            made = f"; elanite sweep {name} --one-at-a-time makes a study" if name in studies() else ""
+            made = (
+                f"; elanite sweep {name} --one-at-a-time makes a study" if name in studies() else ""
+            )
             others.setdefault(f"not studied{made}", []).append(name)
         elif not is_uncertain(one):
-            others.setdefault("not studied, as studies change only values that were fitted or assumed", []).append(name)
+            others.setdefault(
+                "not studied, as studies change only values that were fitted or assumed", []
+            ).append(name)
         elif key not in study.values:
             why = "not studied, as the value has no step that the machine and the experiments take"
             others.setdefault(why, []).append(name)
@@ -274,15 +332,24 @@ def _moves_here(key: str, machine: Source) -> Iterator[StudyResult]:
     if machine.name in shipped and sources.read("machine", machine.name).text == machine.text:
         for each in _moves(key):
             if machine.name in (names := each.name.removeprefix("moves on ").split(", ")):
-                yield each if len(names) == 1 else StudyResult(f"moves on {machine.name}", each.text)
+                yield (
+                    each if len(names) == 1 else StudyResult(f"moves on {machine.name}", each.text)
+                )
     else:
-        yield StudyResult(f"moves on {machine.name}", "not studied: there are no claims about a machine of your own")
+        yield StudyResult(
+            f"moves on {machine.name}",
+            "not studied: there are no claims about a machine of your own",
+        )
 
 
 def _unknown_effects(machine: str, study: StudyOutcome) -> str:
-    """The predicted claims about a machine that its study does not have, in words: their effects are unknown."""
+    """The predicted claims about a machine that its study does not have, in words: their effects
+    are unknown.
+    """
     names = [
-        claim.id for claim in machine_claims(machine) if claim.role == "predicted" and claim.id not in study.claims
+        claim.id
+        for claim in machine_claims(machine)
+        if claim.role == "predicted" and claim.id not in study.claims
     ]
     if not names:
         return ""
@@ -294,7 +361,9 @@ def _moved(claim: str) -> Iterator[StudyResult]:
     """Which parameters move a claim."""
     machines = [name for name in studies() if any(one.id == claim for one in machine_claims(name))]
     if machines and not any(claim in study.claims for study in studied.shipped().values()):
-        yield StudyResult(f"moved on {', '.join(machines)} by", "not looked at: no study has this claim")
+        yield StudyResult(
+            f"moved on {', '.join(machines)} by", "not looked at: no study has this claim"
+        )
     for name, study in studied.shipped().items():
         if claim in study.claims:
             effects = study.on(claim)
@@ -305,7 +374,11 @@ def _moved(claim: str) -> Iterator[StudyResult]:
 
 def _pairs(machine: str) -> frozenset[tuple[str, str]]:
     """The fitted parameters, each with each of its claims."""
-    return frozenset((key, claim) for key, names in fitted_parameters().get(machine, {}).items() for claim in names)
+    return frozenset(
+        (key, claim)
+        for key, names in fitted_parameters().get(machine, {}).items()
+        for claim in names
+    )
 
 
 def _fitted_by(claim: str) -> list[str]:

@@ -1,7 +1,8 @@
 """New files to start from: a machine like a shipped one, and an experiment with uniform traffic.
 
-A machine file's comments are the schema's descriptions, so that no key lacks one. Claims about the original machine do
-not apply to the new one: ``fitted_to`` is left out, and every source names the machine it comes from.
+A machine file's comments are the schema's descriptions, so that no key lacks one. Claims about the
+original machine do not apply to the new one: ``fitted_to`` is left out, and every source names the
+machine it comes from.
 """
 
 from __future__ import annotations
@@ -35,36 +36,47 @@ PROCESSES, MESSAGE = 16, 4096
 """Processes on each node in a new experiment, and their messages' bytes."""
 
 
-def machine_file(name: str, preset: Source, nodes: int | None = None, design: Design | None = None) -> str:
+def machine_file(
+    name: str, preset: Source, nodes: int | None = None, design: Design | None = None
+) -> str:
     """A machine file like another machine, with a comment on every section and key.
 
     It has ``nodes`` nodes, in a tree with the other machine's switches, or a design's values.
     """
     from elanite.mpirun.cluster import tree_of
 
-    # True before the file is edited and after it: the preset's title would describe values that are gone.
+    # True before the file is edited and after it: the preset's title would describe values that are
+    # gone.
     title = f"a machine of my own, begun from {preset.name}"
     changed: dict[str, tuple[str, str]] = {}
     if design is not None:
         title = design.title
         changed = {
-            key: (json.dumps(value, ensure_ascii=False), source) for key, (value, source) in design.values.items()
+            key: (json.dumps(value, ensure_ascii=False), source)
+            for key, (value, source) in design.values.items()
         }
     elif nodes:
         why = f"assumed: so many nodes, with the switches of {preset.name}"
-        changed = {key: (value, why) for key, value in (one.split("=", 1) for one in tree_of(preset, nodes))}
+        changed = {
+            key: (value, why)
+            for key, value in (one.split("=", 1) for one in tree_of(preset, nodes))
+        }
     lines = [
         f"# {name}: a machine that starts from {preset.name}.",
         *(f"# - {note}" for note in (design.notes if design else ())),
         "#",
         *_comment(
-            "Every parameter has a value and a source: the document that gives the value, or how it was measured or"
-            f" assumed. Change what you know better, and say whence. Values that say {preset.name} are those of that"
-            " machine. Quantities carry their unit; KB is 1024 bytes, and the MB of MB/s is 10^6 bytes. `elanite check`"
-            " checks the file, and `elanite explain KEY` tells bounds."
+            "Every parameter has a value and a source: the document that gives the value, or how"
+            " it was measured or assumed. Change what you know better, and say whence. Values that"
+            f" say {preset.name} are those of that machine. Quantities carry their unit; KB is 1024"
+            " bytes, and the MB of MB/s is 10^6 bytes. `elanite check` checks the file, and"
+            " `elanite explain KEY` tells bounds."
         ),
         "",
-        *_comment("What the machine is called, and a title that reports show: say in a few words what the machine is."),
+        *_comment(
+            "What the machine is called, and a title that reports show: say in a few words what the"
+            " machine is."
+        ),
         "[machine]",
         f"name = {json.dumps(name)}",
         f"title = {json.dumps(title, ensure_ascii=False)}",
@@ -75,9 +87,14 @@ def machine_file(name: str, preset: Source, nodes: int | None = None, design: De
     return text
 
 
-def _sections(preset: Source, changed: dict[str, tuple[str, str]], whole: tuple[str, ...] = ()) -> Iterator[str]:
+def _sections(
+    preset: Source, changed: dict[str, tuple[str, str]], whole: tuple[str, ...] = ()
+) -> Iterator[str]:
     """The preset's sections with comments; those in ``whole`` have the changed keys alone."""
-    texts = {**catalog.sections(), **{row["parameter"]: row["meaning"] for row in catalog.parameters()}}
+    texts = {
+        **catalog.sections(),
+        **{row["parameter"]: row["meaning"] for row in catalog.parameters()},
+    }
     section = ""
     skipped = True
     for line in preset.text.splitlines():
@@ -112,7 +129,9 @@ def _row(key: str, value: str, source: str) -> str:
 
 
 def _from(preset: str, line: str) -> str:
-    """A preset line: its source names the preset, without fitted claims and without the source's range."""
+    """A preset line: its source names the preset, without fitted claims and without the source's
+    range.
+    """
     line = re.sub(r", fitted_to = \[[^\]]*\]", "", line)
     line = re.sub(r', admissible = \{(?:[^"}]|"(?:[^"\\]|\\.)*")*\}', "", line)
     return re.sub(r'source = "', f'source = "{preset}: ', line)
@@ -123,7 +142,9 @@ def _comment(text: str) -> list[str]:
 
 
 def experiment_file(name: str, machine: Source) -> str:
-    """An experiment file with uniform traffic on all nodes in a machine, from light load to saturation."""
+    """An experiment file with uniform traffic on all nodes in a machine, from light load to
+    saturation.
+    """
     about: MachineFile = json.loads(_core.load_machine(machine.text, machine.file, []))
     values = {one["key"]: one["value"] for one in about["parameters"]}
     nodes = int(str(values["topology.nodes"]))
@@ -135,7 +156,8 @@ def experiment_file(name: str, machine: Source) -> str:
     loads = [round(rate * share) for share in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.8)]
     # A fast network moves the same message count in a shorter time.
     warm_up, window = (200.0, "400 us") if rate > FAST else (1000.0, "2 ms")
-    # Arrivals are stationary once each process has sent a message on average, at the lowest load, too.
+    # Arrivals are stationary once each process has sent a message on average, at the lowest load,
+    # too.
     gap = PROCESSES * MESSAGE / max(loads[0], 1)
     text = EXPERIMENT.format(
         name=json.dumps(name),

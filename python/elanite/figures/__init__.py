@@ -1,8 +1,8 @@
 """Figures: an experiment's Vega-Lite charts, drawn from its finished points alone.
 
-An experiment file requests figures (``[[figure]]``, see ``asked``); a file without ``[[figure]]`` gets a plain figure
-for each series and metric. A figure carries its number in the paper, with marks for published values. ``matrices``
-draws the congestion matrices for all points with time slices.
+An experiment file requests figures (``[[figure]]``, see ``asked``); a file without ``[[figure]]``
+gets a plain figure for each series and metric. A figure carries its number in the paper, with marks
+for published values. ``matrices`` draws the congestion matrices for all points with time slices.
 """
 
 from __future__ import annotations
@@ -65,10 +65,15 @@ OWN: dict[str, tuple[Table, Callable[[pl.DataFrame], Iterator[Figure]]]] = {
     "allocation": ("rows", multirail_static.draw),
     "matrices": ("allocation", multirail_static.matrices),
 }
-"""The special figure kinds, each with the store's table that it draws; they leave out parts without data."""
+"""The special figure kinds, each with the store's table that it draws; they leave out parts without
+data.
+"""
 
 
-PALE_POINTS = "Pale marks are shipped results of the whole run, with its longer windows, not simulated in this one."
+PALE_POINTS = (
+    "Pale marks are shipped results of the whole run, with its longer windows, not simulated in"
+    " this one."
+)
 """The caption for figures with shipped reference results."""
 
 
@@ -83,22 +88,28 @@ def draw(wanted: FigureSection, rows: pl.DataFrame) -> list[Figure]:
     for texts, here in asked.panels(wanted, rows):
         try:
             found += [(here, figure) for figure in _titled(texts, list(kind(here)))]
-        except pl.exceptions.PolarsError as error:  # a column that only experiments of this kind have
+        except (
+            pl.exceptions.PolarsError
+        ) as error:  # a column that only experiments of this kind have
             words = str(error).splitlines()[0]
             raise UsageError(
-                f"the figure `{wanted['name']}` cannot be drawn with draw = `{wanted['draw']}`: {words}"
-                "\n  write draw = curves, bars or loads"
+                f"the figure `{wanted['name']}` cannot be drawn with draw = `{wanted['draw']}`:"
+                f" {words}\n  write draw = curves, bars or loads"
             ) from None
     return [figure if origin.owned(here) else replace(figure, paper="") for here, figure in found]
 
 
 def drawn(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list[Figure]:
-    """All figures for an experiment from its finished points; for an unfinished one, those that can be drawn.
+    """All figures for an experiment from its finished points; for an unfinished one, those that can
+    be drawn.
 
-    ``beside`` are rows from the shipped reference results (see ``reference``), which figures draw pale.
+    ``beside`` are rows from the shipped reference results (see ``reference``), which figures draw
+    pale.
     """
     found = charts(plan, store, beside)
-    congested = matrices(frames.finished(plan, store), store, plan.figures, origin.foreign_machines(plan))
+    congested = matrices(
+        frames.finished(plan, store), store, plan.figures, origin.foreign_machines(plan)
+    )
     return list(unique(found + congested))
 
 
@@ -128,7 +139,10 @@ def charts(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list
     if plan.general or not plan.figures:
         found += list(generic.draw(tables["rows"], {point.series: point.kind for point in points}))
     if beside is not None:
-        found = [replace(one, caption=f"{one.caption} {PALE_POINTS}") if one.shipped else one for one in found]
+        found = [
+            replace(one, caption=f"{one.caption} {PALE_POINTS}") if one.shipped else one
+            for one in found
+        ]
     return list(unique(found))
 
 
@@ -143,11 +157,22 @@ def unique(found: Iterable[Figure]) -> Iterator[Figure]:
 
 
 def _titled(wanted: FigureSection, found: list[Figure]) -> list[Figure]:
-    """The drawn figures with the file's texts; if a kind draws several figures, these keep their own texts."""
+    """The drawn figures with the file's texts; if a kind draws several figures, these keep their
+    own texts.
+    """
     if len(found) != 1:
         return found
     (one,) = found
     title = wanted["title"] or one.title
     caption = " ".join(text for text in (wanted["caption"], one.caption) if text)
     chart = one.chart.properties(title=title)
-    return [replace(one, chart=chart, name=wanted["name"], title=title, paper=wanted["paper"], caption=caption)]
+    return [
+        replace(
+            one,
+            chart=chart,
+            name=wanted["name"],
+            title=title,
+            paper=wanted["paper"],
+            caption=caption,
+        )
+    ]

@@ -1,4 +1,6 @@
-"""Each mechanism's effect on each figure: one mechanism is changed at a time, over patterns and the hot-spot."""
+"""Each mechanism's effect on each figure: one mechanism is changed at a time, over patterns and the
+hot-spot.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,24 @@ UNCHANGED = "unchanged"
 
 NAMES = {
     UNCHANGED: "the machine as it is",
-    "switch.circuit=until-delivered": "circuits closed when the packet is delivered, all at once: nothing waits for the"
-    " acknowledgement",
-    "switch.circuit=wormhole": "wormhole switching: a link is free when the tail of the packet has left it",
-    "switch.circuit=cut-through": "virtual cut-through: as wormhole switching, with buffers for whole packets",
-    "switch.ascent=deterministic": "the link up is fixed by the destination, the same digit at every level",
+    "switch.circuit=until-delivered": (
+        "circuits closed when the packet is delivered, all at once: nothing waits for the"
+        " acknowledgement"
+    ),
+    "switch.circuit=wormhole": (
+        "wormhole switching: a link is free when the tail of the packet has left it"
+    ),
+    "switch.circuit=cut-through": (
+        "virtual cut-through: as wormhole switching, with buffers for whole packets"
+    ),
+    "switch.ascent=deterministic": (
+        "the link up is fixed by the destination, the same digit at every level"
+    ),
     "switch.ascent=source-fixed": "the link up is fixed by the source",
     "switch.arbitration=round-robin": "arbitration in turn: ages are ignored",
-    "switch.multiplexing=round-robin": "channels of a link served flit by flit in turn, not the oldest first",
+    "switch.multiplexing=round-robin": (
+        "channels of a link served flit by flit in turn, not the oldest first"
+    ),
     "switch.age_bits=32": "ages that count every cycle up to the cap, not in 4 bits",
     "switch.age_bits=32, switch.age_cap=1 s": "ages that count every cycle, without a cap",
     "switch.tokens=false": "acknowledgements and end-of-packet tokens take no time on the link",
@@ -53,11 +65,15 @@ PATTERNS = {"bit-reversal": "bit\nreversal"}
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """One table: machine changes in rows, traffic kinds in columns, and a column for notable effects."""
+    """One table: machine changes in rows, traffic kinds in columns, and a column for notable
+    effects.
+    """
     rows = padded(rows, servers=pl.String, machine=pl.String)
     hot = pl.col("servers").is_not_null()
     metric = pl.when(hot).then(pl.lit("server_accepted")).otherwise(pl.lit("accepted"))
-    traffic = pl.when(hot).then(pl.format("hot-spot of {}", pl.col("nodes"))).otherwise(pl.col("pattern"))
+    traffic = (
+        pl.when(hot).then(pl.format("hot-spot of {}", pl.col("nodes"))).otherwise(pl.col("pattern"))
+    )
     rows = rows.filter(pl.col("metric") == metric).with_columns(traffic=traffic)
     yield from grouping.part_figures(rows, ("machine", "traffic"), _draw)
 
@@ -73,7 +89,9 @@ def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
         yield _table(found, shipped)
 
 
-def _table(found: Mapping[str, Mapping[str, Number]], shipped: Collection[tuple[str, str]]) -> Figure:
+def _table(
+    found: Mapping[str, Mapping[str, Number]], shipped: Collection[tuple[str, str]]
+) -> Figure:
     title = "Ablations: the effect of each mechanism"
     kinds = list(dict.fromkeys(kind for figures in found.values() for kind in figures))
     usual = found.get(UNCHANGED, {})
@@ -86,15 +104,18 @@ def _table(found: Mapping[str, Mapping[str, Number]], shipped: Collection[tuple[
     rows = []
     for machine, figures in found.items():
         signs = {kind: SIGN if (machine, kind) in shipped else "" for kind in kinds}
-        cells = [_cell(machine, kind, figures.get(kind), usual.get(kind), signs[kind]) for kind in kinds]
+        cells = [
+            _cell(machine, kind, figures.get(kind), usual.get(kind), signs[kind]) for kind in kinds
+        ]
         name = "\n".join(wrap(NAMES.get(machine, machine), 31, break_on_hyphens=False))
         reading = "\n".join(wrap(_reading(machine, figures, usual), 44, break_on_hyphens=False))
         rows.append([Cell(name), *cells, Cell(reading)])
     caption = (
-        "Accepted load at saturation, in MB/s per node that sends, or of the hot node, with half of its 95% confidence"
-        " interval: on the machine as it is, and with one mechanism or parameter changed at a time. The tint shows"
-        " the distance of a figure from that of the machine as it is; the last column names the figures that change by"
-        f" {NOTABLE:.0%} or more, and by more than the intervals. Fewer than three values have no interval."
+        "Accepted load at saturation, in MB/s per node that sends, or of the hot node, with half"
+        " of its 95% confidence interval: on the machine as it is, and with one mechanism or"
+        " parameter changed at a time. The tint shows the distance of a figure from that of the"
+        f" machine as it is; the last column names the figures that change by {NOTABLE:.0%} or"
+        " more, and by more than the intervals. Fewer than three values have no interval."
     )
     if shipped:
         caption += f" {SIGN}: shipped results of the whole run, not simulated in this one."
@@ -109,7 +130,11 @@ def _cell(machine: str, kind: str, figure: Number | None, usual: Number | None, 
     if usual is None:
         return Cell(text)
     relative = 1.0 if machine == UNCHANGED else figure.mean / usual.mean
-    return Cell(text, relative, f"{machine}, {kind}: {figure.mean:.1f} MB/s, {relative:.1%} of {usual.mean:.1f}")
+    return Cell(
+        text,
+        relative,
+        f"{machine}, {kind}: {figure.mean:.1f} MB/s, {relative:.1%} of {usual.mean:.1f}",
+    )
 
 
 def _reading(machine: str, figures: Mapping[str, Number], usual: Mapping[str, Number]) -> str:

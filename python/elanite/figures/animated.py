@@ -1,7 +1,9 @@
-"""The congestion matrix as an animation: an SVG that plays the time slices, as the report's slider does.
+"""The congestion matrix as an animation: an SVG that plays the time slices, as the report's slider
+does.
 
-The picture needs no script, so that it moves in a README, too: every square has the list of its colours, and the
-slider's knob the list of its places. At the end the picture rests on the measured window.
+The picture needs no script, so that it moves in a README, too: every square has the list of its
+colours, and the slider's knob the list of its places. At the end the picture rests on the measured
+window.
 """
 
 from __future__ import annotations
@@ -40,20 +42,22 @@ def animated(matrix: Matrix, title: str) -> str:
         place = f'x="{row["x"]:.1f}" y="{row["y"]:.0f}" width="{row["x2"] - row["x"]:.1f}"'
         values = ";".join(fills[moment] for moment in order)
         parts.append(
-            f'<rect {place} height="{row["y2"] - row["y"]:.0f}" fill="{fills[-1]}" stroke="#9a9a9a" stroke-width=".5">'
-            f'<animate attributeName="fill" values="{values}" {time}/></rect>'
+            f'<rect {place} height="{row["y2"] - row["y"]:.0f}" fill="{fills[-1]}" stroke="#9a9a9a"'
+            f' stroke-width=".5"><animate attributeName="fill" values="{values}" {time}/></rect>'
         )
     for row in drawn.labels.iter_rows(named=True):
         anchor = "start" if row["align"] == "left" else "middle"
-        parts.append(_text(row["x"], row["y"] + 4, row["text"], 11, QUIET, f'text-anchor="{anchor}"'))
+        parts.append(
+            _text(row["x"], row["y"] + 4, row["text"], 11, QUIET, f'text-anchor="{anchor}"')
+        )
     parts += _slider(drawn.moments, order, time, (drawn.width, drawn.height))
     parts.append(_text(LEFT, HEAD - 10, title, 14, INK, 'font-weight="600"'))
     height = drawn.height + FOOT
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {drawn.width} {height}" width="{drawn.width}"'
-        f' height="{height}" role="img" font-family="system-ui, Segoe UI, Helvetica, Arial, sans-serif">'
-        f"<title>{escape(title)}</title>"
-        f'<rect width="{drawn.width}" height="{height}" fill="#ffffff"/>\n' + "\n".join(parts) + "\n</svg>\n"
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {drawn.width} {height}"'
+        f' width="{drawn.width}" height="{height}" role="img" font-family="system-ui, Segoe UI,'
+        f' Helvetica, Arial, sans-serif"><title>{escape(title)}</title><rect width="{drawn.width}"'
+        f' height="{height}" fill="#ffffff"/>\n' + "\n".join(parts) + "\n</svg>\n"
     )
 
 
@@ -64,15 +68,24 @@ def heat(relative: float) -> str:
     return mixed(HEAT[low], HEAT[low + 1], place - low)
 
 
-def _slider(moments: Sequence[str], order: Sequence[int], time: str, size: tuple[int, int]) -> list[str]:
+def _slider(
+    moments: Sequence[str], order: Sequence[int], time: str, size: tuple[int, int]
+) -> list[str]:
     """The slider with each moment's name."""
     y, right = size[1] + 16, size[0] - 260
-    places = [LEFT + (right - LEFT) * moment / max(len(moments) - 1, 1) for moment in range(len(moments))]
+    places = [
+        LEFT + (right - LEFT) * moment / max(len(moments) - 1, 1) for moment in range(len(moments))
+    ]
     values = ";".join(f"{places[moment]:.0f}" for moment in order)
     parts = [
-        f'<line x1="{LEFT}" x2="{right}" y1="{y}" y2="{y}" stroke="#c9d1d9" stroke-width="4" stroke-linecap="round"/>',
-        f'<circle cx="{places[-1]:.0f}" cy="{y}" r="8" fill="{KNOB}">'
-        f'<animate attributeName="cx" values="{values}" {time}/></circle>',
+        (
+            f'<line x1="{LEFT}" x2="{right}" y1="{y}" y2="{y}" stroke="#c9d1d9" stroke-width="4"'
+            ' stroke-linecap="round"/>'
+        ),
+        (
+            f'<circle cx="{places[-1]:.0f}" cy="{y}" r="8" fill="{KNOB}">'
+            f'<animate attributeName="cx" values="{values}" {time}/></circle>'
+        ),
     ]
     for moment, name in enumerate(moments):
         shown = ";".join("visible" if one == moment else "hidden" for one in order)
@@ -83,6 +96,10 @@ def _slider(moments: Sequence[str], order: Sequence[int], time: str, size: tuple
     return parts
 
 
-def _text(x: float, y: float, text: str, size: int, fill: str, more: str, *, close: bool = True) -> str:
+def _text(
+    x: float, y: float, text: str, size: int, fill: str, more: str, *, close: bool = True
+) -> str:
     end = "</text>" if close else ""
-    return f'<text x="{x:.0f}" y="{y:.0f}" font-size="{size}" fill="{fill}" {more}>{escape(text)}{end}'
+    return (
+        f'<text x="{x:.0f}" y="{y:.0f}" font-size="{size}" fill="{fill}" {more}>{escape(text)}{end}'
+    )

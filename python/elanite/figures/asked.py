@@ -1,7 +1,9 @@
-"""The figures that experiment files request by ``[[figure]]``, made from the layers in ``curves`` and ``style``.
+"""The figures that experiment files request by ``[[figure]]``, made from the layers in ``curves``
+and ``style``.
 
-The simulator checks the keys when it reads the file (``crates/experiment/src/figure.rs`` describes every key). This
-module selects the rows, names the curves and fills in the texts. A figure without rows is left out.
+The simulator checks the keys when it reads the file (``crates/experiment/src/figure.rs`` describes
+every key). This module selects the rows, names the curves and fills in the texts. A figure without
+rows is left out.
 """
 
 from __future__ import annotations
@@ -20,7 +22,15 @@ from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.style import Figure, layered
 from elanite.inputs.sources import did_you_mean
-from elanite.results.frames import SHIPPED, padded, parameters, resolved, summarise, sustained, unloaded
+from elanite.results.frames import (
+    SHIPPED,
+    padded,
+    parameters,
+    resolved,
+    summarise,
+    sustained,
+    unloaded,
+)
 from elanite.results.policies import with_policies
 from elanite.results.select import chosen, empty
 from elanite.results.states import is_steady, with_states
@@ -39,7 +49,9 @@ TEMPLATE = asked_layers.TEMPLATE
 _COLUMN = re.compile(r"\{([^{}]+)\}")
 
 
-def panels(asked: FigureSection, rows: pl.DataFrame) -> Iterator[tuple[FigureSection, pl.DataFrame]]:
+def panels(
+    asked: FigureSection, rows: pl.DataFrame
+) -> Iterator[tuple[FigureSection, pl.DataFrame]]:
     """The figure with its texts filled in, and its rows, for each panel."""
     rows = chosen(rows, _row_selection(asked))
     if rows.is_empty():
@@ -88,10 +100,20 @@ def filled(asked: FigureSection, rows: pl.DataFrame, **known: str) -> FigureSect
     }
 
 
-def figure(asked: FigureSection, layers: Layers, words: str = "", *, dashed: bool = False, stated: str = "") -> Figure:
-    """The figure from some layers; ``words`` are its kind's caption, ``stated`` its published values' caption."""
-    caption = " ".join(text for text in (asked["caption"], words, asked["dashed"] if dashed else "", stated) if text)
-    return Figure(asked["name"], asked["title"], asked["paper"], caption, layered(asked["title"], layers))
+def figure(
+    asked: FigureSection, layers: Layers, words: str = "", *, dashed: bool = False, stated: str = ""
+) -> Figure:
+    """The figure from some layers; ``words`` are its kind's caption, ``stated`` its published
+    values' caption.
+    """
+    caption = " ".join(
+        text
+        for text in (asked["caption"], words, asked["dashed"] if dashed else "", stated)
+        if text
+    )
+    return Figure(
+        asked["name"], asked["title"], asked["paper"], caption, layered(asked["title"], layers)
+    )
 
 
 def figures_over(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
@@ -107,9 +129,14 @@ def figures_over(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
         grouping = _grouping(panel, selected, _axis_of(panel, here))
         parts = list(grouping_of.panels(selected, grouping, panel["metric"]))
         panel = asked_layers.titled(panel, selected)
-        drawn = [(*one, _means(panel, one[1].rows, grouping)) for one in _lettered(panel, parts, grouping)]
+        drawn = [
+            (*one, _means(panel, one[1].rows, grouping))
+            for one in _lettered(panel, parts, grouping)
+        ]
         there = here.filter(is_steady()) if panel["steady"] else here
-        there = there.drop(panel["x"]) if panel["x"] != given else there  # its twin has the parameter's name
+        there = (
+            there.drop(panel["x"]) if panel["x"] != given else there
+        )  # its twin has the parameter's name
         bare = axes.unmeasured(there, there.filter(pl.col("metric") == panel["metric"]))
         found_panels.append((here, grouping, drawn, bare))
     means = [data for *_, drawn, _ in found_panels for *_, data in drawn]
@@ -118,14 +145,20 @@ def figures_over(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
     every = pl.concat(means, how="vertical_relaxed")
     common = axes.share_scale(means, log=asked["log"])
     apart = "" if common else axes.OWN_AXES
-    shown = [published.of_figure(one, part.rows, one["x"]) for *_, drawn, _ in found_panels for one, part, _ in drawn]
+    shown = [
+        published.of_figure(one, part.rows, one["x"])
+        for *_, drawn, _ in found_panels
+        for one, part, _ in drawn
+    ]
     reached = [value for values in shown for value in published.drawn(values)] if common else []
     for here, grouping, drawn, bare in found_panels:
         for one, part, data in drawn:
             one = asked_layers.stepped(one, every)
             x = one["x"]
             reach = every if common else data
-            words = " ".join(filter(None, [asked_layers.intervals(data), bare, grouping.words, apart]))
+            words = " ".join(
+                filter(None, [asked_layers.intervals(data), bare, grouping.words, apart])
+            )
             more_tips = tips(grouping, data, x if x in here.columns else "")
             if one["draw"] == "bars":
                 drawn_bars, cut = asked_layers.bars(one, data, every, reach, more_tips)
@@ -134,9 +167,13 @@ def figures_over(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
             stated = published.of_figure(one, part.rows, x)
             others = _selected(one, beside)
             dashed, more = asked_layers.companion_curves(one, others, part.rows, grouping)
-            joined = grouping.lines and (x not in here.columns or grouping_of.measurable(part.rows, x))
+            joined = grouping.lines and (
+                x not in here.columns or grouping_of.measurable(part.rows, x)
+            )
             around = (every, reach, [*more, *reached])
-            found, about = asked_layers.curves(one, data, around, stated, lines=joined, tips=more_tips)
+            found, about = asked_layers.curves(
+                one, data, around, stated, lines=joined, tips=more_tips
+            )
             lines = bool(stated or dashed or one["mark"] is not None)
             yield figure(one, found + dashed, words, dashed=lines, stated=about)
 
@@ -149,7 +186,8 @@ def loads(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
         wanted = here.filter(pl.col("metric").is_in([accepted, offered, "saturated"]))
         wanted = asked_layers.converted(panel, wanted, [accepted, offered])
         named = _with_names(
-            panel, wanted.unique(subset=[n for n in wanted.columns if n != "series"], maintain_order=True)
+            panel,
+            wanted.unique(subset=[n for n in wanted.columns if n != "series"], maintain_order=True),
         )
         grouping = _grouping(panel, named, loads_of(named))
         parts = list(grouping_of.panels(named, grouping, accepted))
@@ -160,7 +198,9 @@ def loads(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
                 drawn.append((one, published.of_figure(one, part.rows), data, grouping))
     if not drawn:
         return
-    right, top = layers_of.ends(pl.concat([data for _, _, data, _ in drawn], how="diagonal_relaxed"))
+    right, top = layers_of.ends(
+        pl.concat([data for _, _, data, _ in drawn], how="diagonal_relaxed")
+    )
     right = max([right, *(one["mark"] for one, *_ in drawn if one["mark"] is not None)])
     most = [axes.HEADROOM * value for _, stated, *_ in drawn for value in published.drawn(stated)]
     to = right, max([top, *most])
@@ -174,7 +214,9 @@ def loads(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def tips(grouping: Grouping, data: pl.DataFrame, x: str = "") -> list[alt.Tooltip]:
-    """The tooltips for a configuration's parameters that curve, panel and the axis ``x`` leave unnamed."""
+    """The tooltips for a configuration's parameters that curve, panel and the axis ``x`` leave
+    unnamed.
+    """
     shown = (*grouping.curves, *grouping.panels, *grouping.covered)
     names = [name for name in grouping.configuration if name not in shown and name in data.columns]
     names = [name for name in names if not x or not grouping_of.on_axis(name, [x])]
@@ -185,9 +227,17 @@ def _other_loads(grouping: Grouping, data: pl.DataFrame) -> str:
     """The caption sentence about job marks that differ in another job's load."""
     owners = [name.rpartition(".")[0] for name in grouping.axis]
     jobs = data["job"].unique().to_list() if "job" in data.columns else []
-    names = [name for name, owner in zip(grouping.axis, owners, strict=True) if owner and jobs and jobs != [owner]]
+    names = [
+        name
+        for name, owner in zip(grouping.axis, owners, strict=True)
+        if owner and jobs and jobs != [owner]
+    ]
     words = " and ".join(map(grouping_of.word, names))
-    return f"Marks of the other jobs differ in {words}; tooltips and data have the values." if words else ""
+    return (
+        f"Marks of the other jobs differ in {words}; tooltips and data have the values."
+        if words
+        else ""
+    )
 
 
 def loads_of(rows: pl.DataFrame) -> list[str]:
@@ -203,20 +253,26 @@ def _grouping(asked: FigureSection, rows: pl.DataFrame, axis: Sequence[str]) -> 
     if {*covered, *axis} & {*grouping_of.DERIVED}:
         covered.append(grouping_of.MACHINE)
     measured = [asked["x"]] if asked["x"] in rows.columns and asked["x"] not in axis else []
-    return grouping_of.grouped(rows.drop(measured), axis, [CURVE] if asked["curve"] else [], covered)
+    return grouping_of.grouped(
+        rows.drop(measured), axis, [CURVE] if asked["curve"] else [], covered
+    )
 
 
 def _lettered(
     asked: FigureSection, parts: Sequence[Panel], grouping: Grouping
 ) -> Iterator[tuple[FigureSection, Panel]]:
-    """The panels with their texts; names, titles and the legend have the parameters that the file does not name."""
+    """The panels with their texts; names, titles and the legend have the parameters that the file
+    does not name.
+    """
     added = [grouping_of.word(name) for name in grouping.curves if name != CURVE]
     for number, part in enumerate(parts, 1):
         named = [asked["legend"]] if asked["legend"] else _columns(asked, part.rows)
         raw = asked["raw"]
         bare = asked | {"name": raw["name"], "title": raw["title"], "caption": raw["caption"]}
         bare |= {"paper": raw["paper"], "dashed": raw["dashed"]}
-        one = filled(bare, part.rows, **asked["known"]) | {"legend": ", ".join(dict.fromkeys([*named, *added]))}
+        one = filled(bare, part.rows, **asked["known"]) | {
+            "legend": ", ".join(dict.fromkeys([*named, *added]))
+        }
         if len(parts) > 1:
             title = ", ".join(filter(None, [one["title"], part.words]))
             one |= {"name": f"{one['name']}-{number}", "title": title}
@@ -239,13 +295,19 @@ def _axis_of(asked: FigureSection, rows: pl.DataFrame) -> list[str]:
 
 
 def _selected(asked: FigureSection, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows that are drawn, each with the name that the file gives its curve and with its place on the axis."""
+    """The rows that are drawn, each with the name that the file gives its curve and with its place
+    on the axis.
+    """
     if rows.is_empty():
         return rows
     x = asked["x"]
     if x not in rows.columns and x in rows["metric"]:
         keys = [name for name in parameters(rows) if name != "series"]
-        of = rows.filter(pl.col("metric") == x).group_by(keys, maintain_order=True).agg(pl.col("value").mean().alias(x))
+        of = (
+            rows.filter(pl.col("metric") == x)
+            .group_by(keys, maintain_order=True)
+            .agg(pl.col("value").mean().alias(x))
+        )
         rows = rows.join(of, on=keys, nulls_equal=True, maintain_order="left")
     _column(rows, asked, "x", asked["x"])
     if asked["steady"]:
@@ -255,7 +317,9 @@ def _selected(asked: FigureSection, rows: pl.DataFrame) -> pl.DataFrame:
         return here
     here = asked_layers.converted(asked, here, [asked["metric"]])
     here = _sustained(asked, here) if asked["sustained"] else here
-    here = _with_names(asked, here.unique(subset=[n for n in here.columns if n != "series"], maintain_order=True))
+    here = _with_names(
+        asked, here.unique(subset=[n for n in here.columns if n != "series"], maintain_order=True)
+    )
     if asked["twice"]:
         again = chosen(here.with_row_index("_row"), asked["twice"])["_row"]
         twice = pl.int_range(pl.len()).is_in(again.implode())
@@ -264,28 +328,41 @@ def _selected(asked: FigureSection, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _sustained(asked: FigureSection, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows at the load with the highest accepted load, without this load: it is a result, no parameter."""
+    """The rows at the load with the highest accepted load, without this load: it is a result, no
+    parameter.
+    """
     if asked["metric"] != "accepted" or not loads_of(rows):
         have = "`accepted`" if asked["metric"] != "accepted" else "points with an offered load"
         raise UsageError(
-            f"the figure `{asked['name']}` has sustained = true with metric = `{asked['metric']}`, which needs {have}"
-            "\n  leave `sustained` out, or select series of jobs"
+            f"the figure `{asked['name']}` has sustained = true with metric = `{asked['metric']}`,"
+            f" which needs {have}\n  leave `sustained` out, or select series of jobs"
         )
     found = sustained(rows)
-    named = {asked["x"], *(name for template in asked["curve"] for name in _COLUMN.findall(template))}
+    named = {
+        asked["x"],
+        *(name for template in asked["curve"] for name in _COLUMN.findall(template)),
+    }
     bare = unloaded(found).drop("_load", *(name for name in named if name in found.columns))
-    return bare.with_columns(found.select(name for name in named if name in found.columns)).select(found.columns)
+    return bare.with_columns(found.select(name for name in named if name in found.columns)).select(
+        found.columns
+    )
 
 
 def _means(asked: FigureSection, rows: pl.DataFrame, grouping: Grouping) -> pl.DataFrame:
-    """A panel's data: a mean with its interval for each configuration, with its curve and place on the axis."""
+    """A panel's data: a mean with its interval for each configuration, with its curve and place on
+    the axis.
+    """
     x = asked["x"]
     keys = dict.fromkeys([CURVE, x, *grouping.configuration])
     marks = [SHIPPED] if SHIPPED in rows.columns else []
     data = resolved(summarise(rows, list(keys)))
-    more = [name for name in grouping.configuration if name in data.columns and name not in (CURVE, x)]
+    more = [
+        name for name in grouping.configuration if name in data.columns and name not in (CURVE, x)
+    ]
     data = data.select(CURVE, x, "mean", "low", "high", "n", *marks, *more)
-    renamed = _renamed(asked, x, data) if asked["names"].get(x) else _listed(data, x, grouping.common)
+    renamed = (
+        _renamed(asked, x, data) if asked["names"].get(x) else _listed(data, x, grouping.common)
+    )
     if renamed is None:
         return data
     found = data.with_columns(renamed)
@@ -295,7 +372,9 @@ def _means(asked: FigureSection, rows: pl.DataFrame, grouping: Grouping) -> pl.D
 
 
 def _listed(data: pl.DataFrame, x: str, shared: Sequence[str]) -> pl.Expr | None:
-    """The labels for lists, and for machines without ``shared`` changes; `None` for other values."""
+    """The labels for lists, and for machines without ``shared`` changes; `None` for other
+    values.
+    """
     machines = x == grouping_of.MACHINE and shared
     if data.schema[x] != pl.String or not (machines or grouping_of.lists(data, x)):
         return None
@@ -304,7 +383,9 @@ def _listed(data: pl.DataFrame, x: str, shared: Sequence[str]) -> pl.Expr | None
 
 
 def _axis_column(asked: FigureSection, rows: pl.DataFrame) -> tuple[FigureSection, pl.DataFrame]:
-    """The horizontal axis by a name without dots, which Vega-Lite takes for a path: ``io.load`` for the job ``io``."""
+    """The horizontal axis by a name without dots, which Vega-Lite takes for a path: ``io.load`` for
+    the job ``io``.
+    """
     x: str = asked["x"]
     name = x.replace(".", "_")
     if name == x or x not in rows.columns:
@@ -330,8 +411,8 @@ def _column(rows: pl.DataFrame, asked: FigureSection, key: str, name: str) -> st
     if name not in rows.columns:
         have = parameters(rows)
         raise UsageError(
-            f"the figure `{asked['name']}` has {key} = `{name}`, but the results have no such parameter"
-            f"{did_you_mean(name, have)}\n  parameters: {', '.join(have)}"
+            f"the figure `{asked['name']}` has {key} = `{name}`, but the results have no such"
+            f" parameter{did_you_mean(name, have)}\n  parameters: {', '.join(have)}"
         )
     return name
 
@@ -354,7 +435,9 @@ def _renamed(asked: FigureSection, name: str, rows: pl.DataFrame) -> pl.Expr:
 def _with_names(asked: FigureSection, rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with their curve's name, in legend order."""
     templates: list[str] = asked["curve"]
-    columns = list(dict.fromkeys(name for template in templates for name in _COLUMN.findall(template)))
+    columns = list(
+        dict.fromkeys(name for template in templates for name in _COLUMN.findall(template))
+    )
     unknown = [name for name in columns if name not in rows.columns and name not in asked["names"]]
     for name in unknown:
         _column(rows, asked, "curve", name)
@@ -362,13 +445,20 @@ def _with_names(asked: FigureSection, rows: pl.DataFrame) -> pl.DataFrame:
     parts = []
     for template in templates:
         inside = _COLUMN.findall(template)
-        text = pl.format(_COLUMN.sub("{}", template), *(_renamed(asked, name, rows) for name in inside))
+        text = pl.format(
+            _COLUMN.sub("{}", template), *(_renamed(asked, name, rows) for name in inside)
+        )
         # A template without columns is complete.
         lacking = pl.any_horizontal(
-            pl.lit(False), *(empty(rows, name) | (_renamed(asked, name, rows) == "") for name in inside)
+            pl.lit(False),
+            *(empty(rows, name) | (_renamed(asked, name, rows) == "") for name in inside),
         )
         parts.append(pl.when(~lacking).then(text))
-    curve = pl.concat_str(parts, separator=", ", ignore_nulls=True) if parts else pl.lit(asked["metric"])
+    curve = (
+        pl.concat_str(parts, separator=", ", ignore_nulls=True)
+        if parts
+        else pl.lit(asked["metric"])
+    )
     ranks = [
         pl.col(name)
         .cast(pl.String)

@@ -1,4 +1,6 @@
-"""The layers for the figures that experiment files request: axes, curves, dashed curves for other rows, and bars."""
+"""The layers for the figures that experiment files request: axes, curves, dashed curves for other
+rows, and bars.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,17 @@ from elanite.figures import axes, dodge, published
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.colours import PALETTE
-from elanite.figures.style import BYTES, FORMAT, MARKS, PADDING, RULE, SMALL, colour, opacity, size_axis
+from elanite.figures.style import (
+    BYTES,
+    FORMAT,
+    MARKS,
+    PADDING,
+    RULE,
+    SMALL,
+    colour,
+    opacity,
+    size_axis,
+)
 from elanite.inputs.figure_checks import UNITS, factor, wrong_unit
 from elanite.results.frames import summarise
 
@@ -34,10 +46,14 @@ LOGARITHMIC = ("sizes", "log", "decades")
 """The logarithmic scales for horizontal axes."""
 
 TEMPLATE = "_template"
-"""The column with the name that the file gives to a curve, without the parameters that were added to it."""
+"""The column with the name that the file gives to a curve, without the parameters that were added
+to it.
+"""
 
 
-def axis(asked: FigureSection, data: pl.DataFrame, stated: Sequence[PlottedValue]) -> tuple[alt.X, str]:
+def axis(
+    asked: FigureSection, data: pl.DataFrame, stated: Sequence[PlottedValue]
+) -> tuple[alt.X, str]:
     """The horizontal axis, and its kind in Vega-Lite."""
     x, scale = asked["x"], asked["x_scale"]
     title = asked["x_title"] or axes.title(x)
@@ -45,7 +61,11 @@ def axis(asked: FigureSection, data: pl.DataFrame, stated: Sequence[PlottedValue
         return axes.of_names(x, title, data[x].unique(maintain_order=True).to_list()), "N"
     marks = data[x].unique().sort().to_list()
     # Published values may stand where no point is finished yet.
-    beyond = [one for one in published.all_places(stated) if isinstance(one, int | float) and one not in marks]
+    beyond = [
+        one
+        for one in published.all_places(stated)
+        if isinstance(one, int | float) and one not in marks
+    ]
     marks = sorted([*marks, *dict.fromkeys(beyond)])
     first, last = marks[0], marks[-1]
     if scale != "steps" and first == last:
@@ -61,10 +81,15 @@ def axis(asked: FigureSection, data: pl.DataFrame, stated: Sequence[PlottedValue
         return alt.X(f"{x}:O", scale=alt.Scale(domain=marks), title=title, axis=steps), "O"
     if scale == "log":
         along = alt.Scale(type="log", base=2, domain=[first, last], nice=False, padding=PADDING)
-        return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=marks, format=",d", grid=False)), "Q"
+        return alt.X(
+            f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=marks, format=",d", grid=False)
+        ), "Q"
     if scale == "decades":
         along = alt.Scale(type="log", domain=[first, last], nice=False, padding=PADDING)
-        tens = [10.0**power for power in range(math.floor(math.log10(first)), math.ceil(math.log10(last)) + 1)]
+        tens = [
+            10.0**power
+            for power in range(math.floor(math.log10(first)), math.ceil(math.log10(last)) + 1)
+        ]
         tens_axis = alt.Axis(values=tens, format="~r", labelExpr=SMALL, grid=False)
         return alt.X(f"{x}:Q", title=title, scale=along, axis=tens_axis), "Q"
     whole = alt.Axis(values=marks, grid=False) if data.schema[x].is_integer() else axes.plain()
@@ -73,7 +98,9 @@ def axis(asked: FigureSection, data: pl.DataFrame, stated: Sequence[PlottedValue
 
 
 def stepped(asked: FigureSection, data: pl.DataFrame) -> FigureSection:
-    """The figure with steps for a horizontal axis that shows zero, for which a logarithmic one has no place."""
+    """The figure with steps for a horizontal axis that shows zero, for which a logarithmic one has
+    no place.
+    """
     x = asked["x"]
     numbers = data.schema[x].is_numeric() and data[x].min() is not None
     if numbers and asked["x_scale"] in LOGARITHMIC and (data[x] <= 0).any():
@@ -109,17 +136,25 @@ def converted(asked: FigureSection, rows: pl.DataFrame, metrics: Sequence[str]) 
 def companion_curves(
     asked: FigureSection, other: pl.DataFrame, rows: pl.DataFrame, grouping: Grouping
 ) -> tuple[Layers, list[float]]:
-    """The curves for other rows, dashed in their names' colours, as far as the solid curves reach; their means.
+    """The curves for other rows, dashed in their names' colours, as far as the solid curves reach;
+    their means.
 
-    Other rows have the names of those solid curves with the same parameters, apart from parameters that they lack.
+    Other rows have the names of those solid curves with the same parameters, apart from parameters
+    that they lack.
     """
     x = asked["x"]
     if other.is_empty():
         return [], []
-    other = _shared(other, rows, [name for name in (*grouping.curves, *grouping.panels) if name != CURVE])
+    other = _shared(
+        other, rows, [name for name in (*grouping.curves, *grouping.panels) if name != CURVE]
+    )
     order = rows[CURVE].unique(maintain_order=True).to_list()
     steps = asked["x_scale"] == "steps"
-    along = pl.col(x).is_in(rows[x].implode()) if steps else pl.col(x).is_between(rows[x].min(), rows[x].max())
+    along = (
+        pl.col(x).is_in(rows[x].implode())
+        if steps
+        else pl.col(x).is_between(rows[x].min(), rows[x].max())
+    )
     same = other.filter(pl.col(CURVE).is_in(order) & along)
     if same.is_empty():
         return [], []
@@ -130,13 +165,17 @@ def companion_curves(
     data = data.select(CURVE, x, *apart, "mean")
     line = alt.Chart(data).mark_line(strokeDash=[4, 3], strokeWidth=1.2)
     place = alt.X(f"{x}:{'O' if steps else 'Q'}")
-    found = line.encode(x=place, y=alt.Y("mean:Q"), color=colour(CURVE, order, asked["legend"]), detail=detail)
+    found = line.encode(
+        x=place, y=alt.Y("mean:Q"), color=colour(CURVE, order, asked["legend"]), detail=detail
+    )
     return [found], data["mean"].to_list()
 
 
 def _shared(other: pl.DataFrame, rows: pl.DataFrame, added: Sequence[str]) -> pl.DataFrame:
     """Other rows with the curve names of some rows, by the columns that distinguish the curves."""
-    known = [name for name in added if name in other.columns and other[name].null_count() < len(other)]
+    known = [
+        name for name in added if name in other.columns and other[name].null_count() < len(other)
+    ]
     if not added:
         return other
     keys = [*known, TEMPLATE] if TEMPLATE in rows.columns and TEMPLATE in other.columns else known
@@ -146,18 +185,29 @@ def _shared(other: pl.DataFrame, rows: pl.DataFrame, added: Sequence[str]) -> pl
 
 
 def bars(
-    asked: FigureSection, data: pl.DataFrame, every: pl.DataFrame, reach: pl.DataFrame, more: Sequence[alt.Tooltip] = ()
+    asked: FigureSection,
+    data: pl.DataFrame,
+    every: pl.DataFrame,
+    reach: pl.DataFrame,
+    more: Sequence[alt.Tooltip] = (),
 ) -> tuple[Layers, str]:
-    """Bars with their intervals, side by side where there are several curves, and the caption on cut intervals.
+    """Bars with their intervals, side by side where there are several curves, and the caption on
+    cut intervals.
 
-    ``every`` are all panels' data; the vertical axis has the ends of the data ``reach``. ``more`` are tooltips.
+    ``every`` are all panels' data; the vertical axis has the ends of the data ``reach``. ``more``
+    are tooltips.
     """
     x = asked["x"]
     title = asked["y_title"]
     curves = data[CURVE].unique(maintain_order=True).to_list()
     steps = every[x].unique(maintain_order=True).to_list()
     base = alt.Chart(data).encode(
-        x=alt.X(f"{x}:N", title=asked["x_title"] or axes.title(x), sort=steps, axis=alt.Axis(labelAngle=0)),
+        x=alt.X(
+            f"{x}:N",
+            title=asked["x_title"] or axes.title(x),
+            sort=steps,
+            axis=alt.Axis(labelAngle=0),
+        ),
         color=colour(CURVE, curves, asked["legend"]) if len(curves) > 1 else alt.Undefined,
         xOffset=alt.XOffset(f"{CURVE}:N", sort=curves) if len(curves) > 1 else alt.Undefined,
     )
@@ -165,7 +215,9 @@ def bars(
     scale = axes.scale(ends)
     tips = [alt.Tooltip(f"{end}:Q", format=FORMAT) for end in ("mean", "low", "high")]
     alone = len(curves) <= 1
-    bars = base.mark_bar(size=70 if alone else alt.Undefined, color=PALETTE[0] if alone else alt.Undefined).encode(
+    bars = base.mark_bar(
+        size=70 if alone else alt.Undefined, color=PALETTE[0] if alone else alt.Undefined
+    ).encode(
         y=alt.Y("mean:Q", title=title, scale=scale, stack=None),
         opacity=opacity(data),
         tooltip=[alt.Tooltip(x), alt.Tooltip(CURVE), *more, *tips],
@@ -187,10 +239,11 @@ def curves(
     lines: bool,
     tips: Sequence[alt.Tooltip] = (),
 ) -> tuple[Layers, str]:
-    """Curves with their published values, and the caption on these and on intervals that the frame cuts.
+    """Curves with their published values, and the caption on these and on intervals that the frame
+    cuts.
 
-    ``around`` are all panels' data, the data for which the vertical axis is made, and more values on this axis.
-    ``tips`` are more tooltips.
+    ``around`` are all panels' data, the data for which the vertical axis is made, and more values
+    on this axis. ``tips`` are more tooltips.
     """
     every, reach, more = around
     title = asked["y_title"]
@@ -200,14 +253,25 @@ def curves(
     data = dodge.moved(data, x, along)
     ends = axes.ends(reach, [*published.drawn(stated), *more], log=log)
     found = layers_of.curves(
-        data, CURVE, asked["legend"], along, title, unit, reach=ends, log=log, lines=lines, tips=tips
+        data,
+        CURVE,
+        asked["legend"],
+        along,
+        title,
+        unit,
+        reach=ends,
+        log=log,
+        lines=lines,
+        tips=tips,
     )
     rules = published.layers(stated, ends if log else axes.rounded(ends), kind, log=log)
     rules += crossing(asked, kind)
     at = {one: axes.place(one, x) for one in published.all_places(stated)}
     cut = axes.cut(data, ends, mark(x, several=data[CURVE].n_unique() > 1), log=log)
     behind = dodge.hidden_marks(data, x, ends, log=log)
-    return found + rules, " ".join(filter(None, [dodge.words(data), behind, cut, published.caption(stated, at)]))
+    return found + rules, " ".join(
+        filter(None, [dodge.words(data), behind, cut, published.caption(stated, at)])
+    )
 
 
 def crossing(asked: FigureSection, kind: str = "Q") -> Layers:
@@ -219,7 +283,9 @@ def crossing(asked: FigureSection, kind: str = "Q") -> Layers:
 
 
 def mark(x: str, *, several: bool) -> Callable[[Mapping[str, object]], str]:
-    """Mark names in captions: their places on the axis ``x``, with their curves if there are several."""
+    """Mark names in captions: their places on the axis ``x``, with their curves if there are
+    several.
+    """
 
     def named(row: Mapping[str, object]) -> str:
         bare = isinstance(row[x], str) or x == "nodes"

@@ -1,8 +1,8 @@
 """Figure axes: their ends, their marks and their labels.
 
-A vertical axis's ends come from the means and the published values. An interval moves them by a quarter at most,
-whatever its width: an uncertain mean is no reason to hide the others. Longer intervals end at the frame, and the
-caption names them (``cut``).
+A vertical axis's ends come from the means and the published values. An interval moves them by a
+quarter at most, whatever its width: an uncertain mean is no reason to hide the others. Longer
+intervals end at the frame, and the caption names them (``cut``).
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ BEYOND = 0.25
 """How far an interval moves an axis end, as a part of the means' span."""
 
 FLAT = 0.1
-"""The part of a common axis below which all of a panel's curves would be flat; the panels have separate axes then."""
+"""The part of a common axis below which all of a panel's curves would be flat; the panels have
+separate axes then.
+"""
 
 OWN_AXES = "The panels have vertical axes of their own."
 """The caption sentence about panels without a common axis."""
@@ -47,7 +49,9 @@ NEAR = 0.12
 """The part without a label at each end of a logarithmic axis."""
 
 LETTERS = 80
-"""Letters that name labels may have side by side; longer ones have several lines, or are written at an angle."""
+"""Letters that name labels may have side by side; longer ones have several lines, or are written at
+an angle.
+"""
 
 PART = ", "
 """The end of a name's part: a machine change."""
@@ -59,8 +63,8 @@ LOG_PADDING = 12
 """A logarithmic axis's pixels beyond its ends."""
 
 LACKING = (
-    "Marks without an interval are means of fewer than three independent values; seeds that differ count as one value"
-    " each."
+    "Marks without an interval are means of fewer than three independent values; seeds that differ"
+    " count as one value each."
 )
 """The caption sentence about means without an interval beside intervals."""
 
@@ -73,7 +77,11 @@ Ends = tuple[float, float]
 
 def ends(data: pl.DataFrame, stated: Sequence[float] = (), *, log: bool = False) -> Ends:
     """The vertical axis's ends for means with their intervals and for published values."""
-    means = [value for value in [*data["mean"].to_list(), *stated] if value is not None and math.isfinite(value)]
+    means = [
+        value
+        for value in [*data["mean"].to_list(), *stated]
+        if value is not None and math.isfinite(value)
+    ]
     if log:
         means = [value for value in means if value > 0] or [1.0]
     low, high = (min(means), max(means)) if means else (0.0, 1.0)
@@ -91,7 +99,13 @@ def ends(data: pl.DataFrame, stated: Sequence[float] = (), *, log: bool = False)
     return found if found[0] < found[1] else (0.0, 1.0)
 
 
-def cut(data: pl.DataFrame, found: Ends, named: Callable[[Mapping[str, object]], str], *, log: bool = False) -> str:
+def cut(
+    data: pl.DataFrame,
+    found: Ends,
+    named: Callable[[Mapping[str, object]], str],
+    *,
+    log: bool = False,
+) -> str:
     """The caption sentence about the intervals that end at an axis's frame; empty without any.
 
     ``found`` are the axis's ends before rounding, and ``named`` gives the name of a row's mark.
@@ -111,12 +125,18 @@ def cut(data: pl.DataFrame, found: Ends, named: Callable[[Mapping[str, object]],
     if len(beyond) > MOST_CUT:
         words.append(counted(len(beyond) - MOST_CUT, "other"))
     listed = "; ".join(words)
-    return f"Longer than the axis, and cut at the frame: the interval{'s' * (len(beyond) > 1)} of {listed}."
+    return (
+        f"Longer than the axis, and cut at the frame: the interval{'s' * (len(beyond) > 1)} of"
+        f" {listed}."
+    )
 
 
 def widths(data: pl.DataFrame) -> bool:
     """Whether some interval is wider than rounding: intervals over equal values are invisible."""
-    width, size = pl.col("high") - pl.col("low"), pl.max_horizontal(pl.col("high").abs(), pl.col("low").abs())
+    width, size = (
+        pl.col("high") - pl.col("low"),
+        pl.max_horizontal(pl.col("high").abs(), pl.col("low").abs()),
+    )
     return not data.filter(width > ROUNDED * size).is_empty()
 
 
@@ -132,7 +152,8 @@ def missing_intervals(data: pl.DataFrame) -> str:
 
 
 def unmeasured(rows: pl.DataFrame, here: pl.DataFrame) -> str:
-    """The sentence on job configurations without a metric's value, such as a latency; empty without any.
+    """The sentence on job configurations without a metric's value, such as a latency; empty without
+    any.
 
     ``rows`` have all metrics, ``here`` the rows with this one.
     """
@@ -143,9 +164,15 @@ def unmeasured(rows: pl.DataFrame, here: pl.DataFrame) -> str:
     if not names:
         return ""
     known = here.drop_nulls("value").select(names)
-    found = accepted.select(names).unique(maintain_order=True).join(known, on=names, how="anti", nulls_equal=True)
+    found = (
+        accepted.select(names)
+        .unique(maintain_order=True)
+        .join(known, on=names, how="anti", nulls_equal=True)
+    )
     words = [
-        ", ".join(f"{word(name)} {value_label(value)}" for name, value in row.items() if value is not None)
+        ", ".join(
+            f"{word(name)} {value_label(value)}" for name, value in row.items() if value is not None
+        )
         for row in found.sort(names, maintain_order=True).head(MOST_CUT).iter_rows(named=True)
     ]
     if not words:
@@ -197,13 +224,17 @@ def _two_digits(value: float, to: Callable[[float], int]) -> float:
     if value <= 0:
         return value
     power = math.floor(math.log10(value)) - 1
-    return float(f"{to(value / 10.0**power * (1 + (1e-9 if to is math.floor else -1e-9))) * 10.0**power:.6g}")
+    return float(
+        f"{to(value / 10.0**power * (1 + (1e-9 if to is math.floor else -1e-9))) * 10.0**power:.6g}"
+    )
 
 
 def scale(found: Ends, *, log: bool = False) -> alt.Scale:
     """A vertical axis's scale; intervals that are longer than the axis end at the frame."""
     if log:
-        return alt.Scale(type="log", domain=list(found), nice=False, padding=LOG_PADDING, clamp=True)
+        return alt.Scale(
+            type="log", domain=list(found), nice=False, padding=LOG_PADDING, clamp=True
+        )
     return alt.Scale(domain=list(rounded(found)), nice=False, clamp=True)
 
 
@@ -213,7 +244,11 @@ def rounded(found: Ends) -> Ends:
     if not high > low:
         return low, low + 1.0
     step = 10.0 ** math.floor(math.log10((high - low) / STEPS))
-    step *= next(factor for factor in (1, 2, 2.5, 5, 10) if factor * step * STEPS >= (high - low) * (1 - 1e-9))
+    step *= next(
+        factor
+        for factor in (1, 2, 2.5, 5, 10)
+        if factor * step * STEPS >= (high - low) * (1 - 1e-9)
+    )
     return math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
 
 
@@ -223,32 +258,54 @@ def plain() -> alt.Axis:
 
 
 def tens(values: Sequence[float]) -> alt.Axis:
-    """A logarithmic horizontal axis: marked at a few values, else at powers of ten; the default marks are too many."""
+    """A logarithmic horizontal axis: marked at a few values, else at powers of ten; the default
+    marks are too many.
+    """
     places = sorted(set(values))
     if len(places) <= FEW and all(after >= 2 * before for before, after in pairwise(places)):
         marks = places
     else:
-        powers = range(math.ceil(math.log10(places[0]) - 1e-9), math.floor(math.log10(places[-1]) + 1e-9) + 1)
+        powers = range(
+            math.ceil(math.log10(places[0]) - 1e-9), math.floor(math.log10(places[-1]) + 1e-9) + 1
+        )
         marks = [10.0**power for power in powers]
-    return alt.Axis(values=marks, format="~r", labelOverlap="parity", labelSeparation=6, labelExpr=SMALL, grid=False)
+    return alt.Axis(
+        values=marks,
+        format="~r",
+        labelOverlap="parity",
+        labelSeparation=6,
+        labelExpr=SMALL,
+        grid=False,
+    )
 
 
 def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
-    """A parameter's horizontal axis: logarithmic, and for sizes in powers of two, if it spans so much."""
+    """A parameter's horizontal axis: logarithmic, and for sizes in powers of two, if it spans so
+    much.
+    """
     size = column == name + SUFFIX["B"]
-    spread = values[-1] > (2 if size else 50) * next((value for value in values if value), values[-1])
+    spread = values[-1] > (2 if size else 50) * next(
+        (value for value in values if value), values[-1]
+    )
     if spread and values[0] <= 0:  # a logarithmic axis has no place for zero
         axis = alt.Axis(labelAngle=0, labelExpr=BYTES if size else SMALL)
         return alt.X(f"{field(column)}:O", title=titled(name, "" if size else column), axis=axis)
     if size and values[0] > 0:
         return size_axis(field(column), titled(name, ""), values)
-    along = alt.Scale(type="log" if spread else "linear", domain=[values[0], values[-1]], nice=False, padding=PADDING)
+    along = alt.Scale(
+        type="log" if spread else "linear",
+        domain=[values[0], values[-1]],
+        nice=False,
+        padding=PADDING,
+    )
     axis = tens(values) if spread else plain()
     return alt.X(f"{field(column)}:Q", title=titled(name, column), scale=along, axis=axis)
 
 
 def of_names(column: str, title: str, texts: Sequence[str]) -> alt.X:
-    """The horizontal axis for names, in their order: long ones part by part in several lines, or at an angle."""
+    """The horizontal axis for names, in their order: long ones part by part in several lines, or at
+    an angle.
+    """
     parts = [text.split(PART) for text in texts]
     lines = max((len(line) for text in parts for line in text), default=0) * len(texts) <= LETTERS
     long = sum(map(len, texts)) > LETTERS
@@ -256,12 +313,16 @@ def of_names(column: str, title: str, texts: Sequence[str]) -> alt.X:
     limit = 0 if lines else LABEL_LIMIT
     angle = -30 if long and not lines else 0
     axis = alt.Axis(labelAngle=angle, labelLimit=limit, labelOverlap=False, labelExpr=expression)
-    return alt.X(f"{column}:N", title=title, sort=list(texts), scale=alt.Scale(domain=list(texts)), axis=axis)
+    return alt.X(
+        f"{column}:N", title=title, sort=list(texts), scale=alt.Scale(domain=list(texts)), axis=axis
+    )
 
 
 def labels(name: str, values: Sequence[object], shared: Sequence[str]) -> list[str]:
     """Labels for a name parameter's values: machine labels lack the ``shared`` changes."""
-    return texts([label_without(value, shared) for value in values] if name == MACHINE and shared else values)
+    return texts(
+        [label_without(value, shared) for value in values] if name == MACHINE and shared else values
+    )
 
 
 def texts(values: Sequence[object]) -> list[str]:
@@ -271,7 +332,9 @@ def texts(values: Sequence[object]) -> list[str]:
 
 
 def field(name: str) -> str:
-    """A column as Vega reads it: a dot would be a step into an object, and varied keys have dots."""
+    """A column as Vega reads it: a dot would be a step into an object, and varied keys have
+    dots.
+    """
     return name.replace(".", "\\.")
 
 
@@ -282,14 +345,20 @@ def titled(name: str, column: str) -> str:
 
 
 def title(column: str) -> str:
-    """The axis title for a column without another title: ``bus.rate, MB/s`` for ``bus.rate_MBps``."""
-    unit = next((unit for unit, suffix in SUFFIX.items() if unit != "B" and column.endswith(suffix)), "")
+    """The axis title for a column without another title: ``bus.rate, MB/s`` for
+    ``bus.rate_MBps``.
+    """
+    unit = next(
+        (unit for unit, suffix in SUFFIX.items() if unit != "B" and column.endswith(suffix)), ""
+    )
     return _loaded(heading(word(column), unit))
 
 
 def _loaded(title: str) -> str:
     """An axis title; a load is nominal for each node; sources offer it on average."""
-    return _LOAD.sub(lambda found: f"nominal load{f' of {found[1]}' if found[1] else ''}, MB/s per node", title)
+    return _LOAD.sub(
+        lambda found: f"nominal load{f' of {found[1]}' if found[1] else ''}, MB/s per node", title
+    )
 
 
 _LOAD = re.compile(r"^(?:([\w-]+)\.)?load, MB/s$")

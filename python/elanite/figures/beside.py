@@ -1,10 +1,11 @@
 """Several points' congestion matrices on one time scale, and their differences.
 
-The pictures come from ``matrix``, with sums in µs in place of shares of the most loaded link: a colour is the same time
-in every picture on a page, for links and for switches each. A list chooses the point; a second picture has two lists,
-and shows the first point less the second one. Points on one network share a picture, points on other networks have
-separate pictures with the same scale. Points with time slices have the ``matrix`` slider, and separate pictures beside
-points without slices, or with slices at other times.
+The pictures come from ``matrix``, with sums in µs in place of shares of the most loaded link: a
+colour is the same time in every picture on a page, for links and for switches each. A list chooses
+the point; a second picture has two lists, and shows the first point less the second one. Points on
+one network share a picture, points on other networks have separate pictures with the same scale.
+Points with time slices have the ``matrix`` slider, and separate pictures beside points without
+slices, or with slices at other times.
 """
 
 from __future__ import annotations
@@ -39,8 +40,20 @@ if TYPE_CHECKING:
 
     from elanite.results.congestion import Matrix
 
-LESS_MORE = ["#08519c", "#3182bd", "#6baed6", "#bdd7e7", "#f7f7f7", "#fdbe85", "#fd8d3c", "#e6550d", "#a63603"]
-"""Blue for less, white for equal, orange for more: both ends are dark, and differ for the colour-blind."""
+LESS_MORE = [
+    "#08519c",
+    "#3182bd",
+    "#6baed6",
+    "#bdd7e7",
+    "#f7f7f7",
+    "#fdbe85",
+    "#fd8d3c",
+    "#e6550d",
+    "#a63603",
+]
+"""Blue for less, white for equal, orange for more: both ends are dark, and differ for the
+colour-blind.
+"""
 
 MOST_NUMBERS = 300_000
 """Squares times points times moments for which a picture has its slices."""
@@ -76,8 +89,9 @@ class _Picture:
 
     cases: Sequence[PicturePoint]
     squares: pl.DataFrame
-    """``kind``, ``x``, ``x2``, ``y``, ``y2``, ``name``, and the lists ``us`` (the first point's moments, the second
-    one's, and so on) and ``down`` (whether the link failed, by point)."""
+    """``kind``, ``x``, ``x2``, ``y``, ``y2``, ``name``, and the lists ``us`` (the first point's
+    moments, the second one's, and so on) and ``down`` (whether the link failed, by point).
+    """
     labels: pl.DataFrame
     height: int
     moments: list[str]
@@ -89,8 +103,8 @@ class _Picture:
 def draw(cases: Sequence[PicturePoint], start: int = 0) -> list[Figure]:
     """The wait and delay pictures, and their differences if there are two points or more.
 
-    All of a network's pictures show the same point at first: the one at the place ``start``, or the one with the
-    longest waits if ``start`` is on another network.
+    All of a network's pictures show the same point at first: the one at the place ``start``, or the
+    one with the longest waits if ``start`` is on another network.
     """
     if not cases:
         return []
@@ -106,20 +120,46 @@ def draw(cases: Sequence[PicturePoint], start: int = 0) -> list[Figure]:
         most = _largest_sums(pictures)
         if not any(most.values()):
             continue
-        for place, (of, here, picture) in enumerate(zip(apart, networks.values(), pictures, strict=True), 1):
+        for place, (of, here, picture) in enumerate(
+            zip(apart, networks.values(), pictures, strict=True), 1
+        ):
             name = f"{kind}-{place}" if several else kind
             ends = _ends(here, cases[start])
             caption = _caption(view(here[0].matrix), most, picture)
             found.append(
-                Figure(name, title + of, "", caption, _chart(picture, name, most, ends), True, _reader_table(picture))
+                Figure(
+                    name,
+                    title + of,
+                    "",
+                    caption,
+                    _chart(picture, name, most, ends),
+                    True,
+                    _reader_table(picture),
+                )
             )
             if len(here) > 1:
-                name, caption = f"{name}-difference", f"The first point less the second one. {_scale(most)}"
+                name, caption = (
+                    f"{name}-difference",
+                    f"The first point less the second one. {_scale(most)}",
+                )
                 if grouped(view(here[0].matrix)):
                     caption += f" {SEVERAL} In the two points these may be different ones."
                 caption += _crosses(picture, " in the first or the second point")
-                chart, data = _chart(picture, name, most, ends, difference=True), _differences(picture, ends)
-                found.append(Figure(name, f"{title}{of}: difference of two points", "", caption, chart, True, data))
+                chart, data = (
+                    _chart(picture, name, most, ends, difference=True),
+                    _differences(picture, ends),
+                )
+                found.append(
+                    Figure(
+                        name,
+                        f"{title}{of}: difference of two points",
+                        "",
+                        caption,
+                        chart,
+                        True,
+                        data,
+                    )
+                )
     return found
 
 
@@ -129,20 +169,29 @@ def _slices(case: PicturePoint) -> _Slices:
 
 
 def _network_title(
-    wires: str, slices: _Slices, networks: Collection[tuple[str, _Slices]], cases: Sequence[PicturePoint]
+    wires: str,
+    slices: _Slices,
+    networks: Collection[tuple[str, _Slices]],
+    cases: Sequence[PicturePoint],
 ) -> str:
     """A network's size, and its slices, as far as a title needs them to distinguish its picture."""
     words = []
     if len({one for one, _ in networks}) > 1:
         words.append(counted(cases[0].matrix.switches.height, "switch", "switches"))
     if len([of for one, of in networks if one == wires]) > 1:
-        first = f"{counted(len(slices) - 1, 'slice')} of {slices[0].removeprefix('0 to ')}" if slices else ""
+        first = (
+            f"{counted(len(slices) - 1, 'slice')} of {slices[0].removeprefix('0 to ')}"
+            if slices
+            else ""
+        )
         words.append(first or "without slices of time")
     return "".join(f", {one}" for one in words)
 
 
 def still_pictures(cases: Sequence[PicturePoint]) -> Iterator[Figure]:
-    """Each point's waits and delays in its measured window, for pictures without lists; all have one scale."""
+    """Each point's waits and delays in its measured window, for pictures without lists; all have
+    one scale.
+    """
     for kind, title, view in KINDS:
         pictures = [_picture([case], view, sliced=False) for case in cases]
         most = _largest_sums(pictures)
@@ -163,7 +212,9 @@ def still_pictures(cases: Sequence[PicturePoint]) -> Iterator[Figure]:
             )
 
 
-def _picture(cases: Sequence[PicturePoint], view: Callable[[Matrix], View], *, sliced: bool = True) -> _Picture:
+def _picture(
+    cases: Sequence[PicturePoint], view: Callable[[Matrix], View], *, sliced: bool = True
+) -> _Picture:
     views = [view(case.matrix) for case in cases]
     _, labels, height = layout(views[0])
     tables = [parts_of(layout(one)[0], one) for one in views]
@@ -176,20 +227,32 @@ def _picture(cases: Sequence[PicturePoint], view: Callable[[Matrix], View], *, s
         moments = moments[-1:] if len(window) == 1 else ["measured window"]
     us = zip(*(table["delays"].to_list() for table in tables), strict=True)
     down = zip(
-        *((table["failed"] if "failed" in table.columns else [False] * len(table)) for table in tables), strict=True
+        *(
+            (table["failed"] if "failed" in table.columns else [False] * len(table))
+            for table in tables
+        ),
+        strict=True,
     )
     return _Picture(
         cases,
         tables[0]
-        .select(*("kind", "x", "x2", "y", "y2"), pl.col("name").str.replace("; in the window.*", ""))
+        .select(
+            *("kind", "x", "x2", "y", "y2"), pl.col("name").str.replace("; in the window.*", "")
+        )
         .with_columns(
-            us=pl.Series([[v for one in each for v in one[-len(moments) :]] for each in us], dtype=pl.List(pl.Float64)),
+            us=pl.Series(
+                [[v for one in each for v in one[-len(moments) :]] for each in us],
+                dtype=pl.List(pl.Float64),
+            ),
             down=pl.Series([list(each) for each in down], dtype=pl.List(pl.Boolean)),
         ),
         labels,
         height,
         moments,
-        {kind: max(us for one in views for us in maxima(one)[kind][-len(moments) :]) for kind in ("link", "switch")},
+        {
+            kind: max(us for one in views for us in maxima(one)[kind][-len(moments) :])
+            for kind in ("link", "switch")
+        },
     )
 
 
@@ -200,8 +263,8 @@ def _largest_sums(pictures: Sequence[_Picture]) -> dict[str, float]:
 
 def _scale(most: dict[str, float]) -> str:
     return (
-        f"The colours are the same in all pictures: the darkest link has {number(most['link'])} µs, the darkest switch"
-        f" {number(most['switch'])} µs."
+        f"The colours are the same in all pictures: the darkest link has {number(most['link'])} µs,"
+        f" the darkest switch {number(most['switch'])} µs."
     )
 
 
@@ -210,11 +273,16 @@ def _caption(view: View, most: dict[str, float], picture: _Picture, *, still: bo
     if len(picture.moments) > 1:
         said += f" {SLIDES}"
     elif not still and any(case.matrix.slice_count for case in picture.cases):
-        said += ' The slices of time are too many for this picture: result.table("slices") has them.'
+        said += (
+            ' The slices of time are too many for this picture: result.table("slices") has them.'
+        )
     own = _largest_sums([picture])
     for kind in ("link", "switch"):
         if 0 < own[kind] < most[kind] / FAINT:
-            said += f" The highest {kind} of this network has {number(own[kind])} µs, and is pale on this scale."
+            said += (
+                f" The highest {kind} of this network has {number(own[kind])} µs, and is pale on"
+                " this scale."
+            )
     return said + _crosses(picture, " in this point")
 
 
@@ -224,22 +292,35 @@ def _crosses(picture: _Picture, where: str) -> str:
 
 
 def _ends(cases: Sequence[PicturePoint], start: PicturePoint) -> tuple[int, int]:
-    """The places of the first shown point, and of another one with the shortest waits, for the difference."""
+    """The places of the first shown point, and of another one with the shortest waits, for the
+    difference.
+    """
     waits = [float(case.matrix.links["waiting_us"].sum()) for case in cases]
-    hot = next((place for place, case in enumerate(cases) if case is start), waits.index(max(waits)))
+    hot = next(
+        (place for place, case in enumerate(cases) if case is start), waits.index(max(waits))
+    )
     others = [place for place in range(len(cases)) if place != hot]
     return hot, min(others, key=lambda place: waits[place], default=hot)
 
 
 def _chart(
-    picture: _Picture, name: str, most: dict[str, float], ends: tuple[int, int], *, difference: bool = False
+    picture: _Picture,
+    name: str,
+    most: dict[str, float],
+    ends: tuple[int, int],
+    *,
+    difference: bool = False,
 ) -> alt.LayerChart:
     steps = len(picture.moments)
     safe = "".join(one if one.isalnum() else "_" for one in name)
-    params = [_chosen(f"point_{safe}", "point " if not difference else "first point ", ends[0], picture)]
+    params = [
+        _chosen(f"point_{safe}", "point " if not difference else "first point ", ends[0], picture)
+    ]
     moment = alt.param(name=f"moment_{safe}", value=steps)
     if steps > 1:
-        slider = alt.binding_range(min=1, max=steps, step=1, name="time slice, then the measured window ")
+        slider = alt.binding_range(
+            min=1, max=steps, step=1, name="time slice, then the measured window "
+        )
         moment = alt.param(name=moment.name, value=steps, bind=slider)
     params.append(moment)
     if difference:
@@ -251,7 +332,9 @@ def _chart(
     layers = [
         layer
         for kind in ("link", "switch")
-        for layer in _squares(picture, kind, most, value, [one.name for one in points], difference=difference)
+        for layer in _squares(
+            picture, kind, most, value, [one.name for one in points], difference=difference
+        )
     ]
     rows = alt.Chart(picture.labels).encode(
         x=alt.X("x:Q", axis=None), y=alt.Y("y:Q", axis=None), text=alt.Text("text:N")
@@ -267,15 +350,29 @@ def _chart(
 
 
 def _squares(
-    picture: _Picture, kind: str, most: dict[str, float], value: str, points: list[str], *, difference: bool
+    picture: _Picture,
+    kind: str,
+    most: dict[str, float],
+    value: str,
+    points: list[str],
+    *,
+    difference: bool,
 ) -> list[alt.Chart | alt.LayerChart]:
-    """The links or the switches: squares in their sums' colour, sums in digits, and crosses on failed ones."""
+    """The links or the switches: squares in their sums' colour, sums in digits, and crosses on
+    failed ones.
+    """
     x, y = pixels(WIDTH, picture.height)
-    tooltip = [alt.Tooltip("name:N", title="where"), alt.Tooltip("sum:Q", title="sum, µs", format=FORMAT)]
+    tooltip = [
+        alt.Tooltip("name:N", title="where"),
+        alt.Tooltip("sum:Q", title="sum, µs", format=FORMAT),
+    ]
     layers: list[alt.Chart | alt.LayerChart] = []
     end = most[kind] or 1.0
-    scale = alt.Scale(domain=[-end, end] if difference else [0, end], range=LESS_MORE if difference else HEAT)
-    # Labels at the very ends are aligned inwards; a centred one near an end would lose its sign at the margin.
+    scale = alt.Scale(
+        domain=[-end, end] if difference else [0, end], range=LESS_MORE if difference else HEAT
+    )
+    # Labels at the very ends are aligned inwards; a centred one near an end would lose its sign at
+    # the margin.
     legend = alt.Legend(
         orient="bottom",
         direction="horizontal",
@@ -286,7 +383,9 @@ def _squares(
     )
     # Two channels with separate scales: switch sums are larger than link sums.
     channel = alt.Color if kind == "link" else alt.Fill
-    of = f"{kind}, µs" if most["link"] != most["switch"] else "link and switch, µs"  # equal scales have one legend
+    of = (
+        f"{kind}, µs" if most["link"] != most["switch"] else "link and switch, µs"
+    )  # equal scales have one legend
     title = f"difference of {of}" if difference else of
     colour = channel("sum:Q", title=title, scale=scale, legend=legend)
     here = (
@@ -309,7 +408,8 @@ def _squares(
     for tone, sign in (("#ffffff", ">"), ("#1b1f24", "<=")):
         layers.append(
             here.transform_filter(
-                f"datum.x2 - datum.x >= {1.6 * DIGITS} && !datum.failed && abs(datum.sum) {sign} {0.55 * end}"
+                f"datum.x2 - datum.x >= {1.6 * DIGITS} && !datum.failed && abs(datum.sum) {sign}"
+                f" {0.55 * end}"
             )
             .transform_calculate(text=_SHORT)
             .mark_text(baseline="middle", fontSize=13 if kind == "switch" else 9, color=tone)
@@ -324,13 +424,17 @@ def _squares(
         crosses = here.transform_filter("datum.failed").mark_point(
             shape="cross", angle=45, size=90, filled=False, strokeWidth=2, color=RULE
         )
-        layers.append(crosses.encode(x=alt.X("centre:Q", axis=None), y=alt.Y("middle:Q", axis=None), tooltip=tooltip))
+        layers.append(
+            crosses.encode(
+                x=alt.X("centre:Q", axis=None), y=alt.Y("middle:Q", axis=None), tooltip=tooltip
+            )
+        )
     return layers
 
 
 _SHORT = (
-    "abs(datum.sum) >= 9999.5 ? format(datum.sum / 1000, '.0f') + 'k' :"
-    " abs(datum.sum) >= 9.95 || abs(datum.sum) < 0.05 ? format(datum.sum, '.0f') : format(datum.sum, '.1f')"
+    "abs(datum.sum) >= 9999.5 ? format(datum.sum / 1000, '.0f') + 'k' : abs(datum.sum) >= 9.95 ||"
+    " abs(datum.sum) < 0.05 ? format(datum.sum, '.0f') : format(datum.sum, '.1f')"
 )
 """Vega expression for a sum in µs with four characters at most."""
 
@@ -341,7 +445,9 @@ def _chosen(name: str, title: str, value: int, picture: _Picture) -> alt.Paramet
     if len(labels) == 1:
         return alt.param(name=name, value=0)
     return alt.param(
-        name=name, value=value, bind=alt.binding_select(options=list(range(len(labels))), labels=labels, name=title)
+        name=name,
+        value=value,
+        bind=alt.binding_select(options=list(range(len(labels))), labels=labels, name=title),
     )
 
 
@@ -360,11 +466,14 @@ def _head(picture: _Picture, points: Sequence[str], moment: str) -> alt.Chart:
 
 
 def _differences(picture: _Picture, ends: tuple[int, int]) -> pl.DataFrame:
-    """The sums for the two points that the picture shows first, and their difference: the largest differences first."""
+    """The sums for the two points that the picture shows first, and their difference: the largest
+    differences first.
+    """
     steps = len(picture.moments)
     names = [f"{picture.cases[place].label}, µs" for place in ends]
     one, other = (
-        pl.col("us").list.get(place * steps + steps - 1).alias(name) for place, name in zip(ends, names, strict=True)
+        pl.col("us").list.get(place * steps + steps - 1).alias(name)
+        for place, name in zip(ends, names, strict=True)
     )
     less = "first less second, µs"
     found = picture.squares.select(pl.col("name").alias("where"), one, other)
@@ -373,7 +482,9 @@ def _differences(picture: _Picture, ends: tuple[int, int]) -> pl.DataFrame:
 
 
 def _reader_table(picture: _Picture) -> pl.DataFrame:
-    """The sums in every point's measured window, for readers: the most loaded links and switches first."""
+    """The sums in every point's measured window, for readers: the most loaded links and switches
+    first.
+    """
     steps = len(picture.moments)
     window = pl.col("us").list
     columns = [

@@ -1,9 +1,10 @@
 """Which colour a curve has: the same thing has the same colour in all figures.
 
-Names that occur in several figures have a fixed colour: multirail policies, hardware and software, buffer kinds,
-routing. A policy's variants (its striping, its rails, its threshold) are shades of the policy's colour. All other names
-get the palette's colours that the figure leaves free, in legend order. A figure with more names than colours repeats
-colours in other shades; the point shapes then distinguish curves.
+Names that occur in several figures have a fixed colour: multirail policies, hardware and software,
+buffer kinds, routing. A policy's variants (its striping, its rails, its threshold) are shades of
+the policy's colour. All other names get the palette's colours that the figure leaves free, in
+legend order. A figure with more names than colours repeats colours in other shades; the point
+shapes then distinguish curves.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ KNOWN = [
 """Names with a fixed colour; the first pattern that fits a whole name decides."""
 
 LIGHT, DARK = 0.5, 0.35
-"""How far the lightest shade is from the colour to white, and the darkest from the colour to black."""
+"""How far the lightest shade is from the colour to white, and the darkest from the colour to
+black.
+"""
 
 
 def tints(names: Sequence[str]) -> list[str]:
@@ -72,7 +75,9 @@ def tints(names: Sequence[str]) -> list[str]:
     others = [name for name in names if name not in found]
     for index, name in enumerate(others):
         again = index // len(free)
-        found[name] = mixed(free[index % len(free)], "#ffffff" if again % 2 else "#000000", 0.4 if again else 0.0)
+        found[name] = mixed(
+            free[index % len(free)], "#ffffff" if again % 2 else "#000000", 0.4 if again else 0.0
+        )
     return [found[name] for name in names]
 
 
@@ -93,11 +98,22 @@ def _known(name: str) -> str | None:
 def _variants(policy: str, family: Sequence[str]) -> list[str]:
     """The shades for a policy's variants in one figure."""
     base = POLICY[policy]
-    if len({name.removesuffix(f", {UNSTRIPED}").removesuffix(", full striping") for name in family}) < 2:
-        return [mixed(base, "#ffffff", LIGHT) if name.endswith(UNSTRIPED) else base for name in family]
+    if (
+        len(
+            {name.removesuffix(f", {UNSTRIPED}").removesuffix(", full striping") for name in family}
+        )
+        < 2
+    ):
+        return [
+            mixed(base, "#ffffff", LIGHT) if name.endswith(UNSTRIPED) else base for name in family
+        ]
     last = len(family) - 1
     shades = []
     for index in range(len(family)):
         way = 2 * index / last - 1
-        shades.append(mixed(base, "#000000" if way > 0 else "#ffffff", DARK * way if way > 0 else -LIGHT * way))
+        shades.append(
+            mixed(
+                base, "#000000" if way > 0 else "#ffffff", DARK * way if way > 0 else -LIGHT * way
+            )
+        )
     return shades

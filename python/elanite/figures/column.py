@@ -1,7 +1,8 @@
 """A figure at the width of a paper's column, as SVG, PNG and PDF.
 
-A chart is laid out anew in the column's width, so that its letters have the size of a caption's; the title is left to
-the caption. A wide picture, such as a congestion matrix, takes the width of the page.
+A chart is laid out anew in the column's width, so that its letters have the size of a caption's;
+the title is left to the caption. A wide picture, such as a congestion matrix, takes the width of
+the page.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ COLUMN, PAGE = 88.9, 181.0
 """The widths of a column and of a page with two columns, in mm, as in most proceedings."""
 
 PIXELS = 460
-"""The column's width while it is drawn; marks and names of published values have fixed sizes in pixels."""
+"""The column's width while it is drawn; marks and names of published values have fixed sizes in
+pixels.
+"""
 
 HEIGHT = 300
 
@@ -49,7 +52,12 @@ def files(figure: Figure) -> dict[str, bytes]:
 
 def spec(figure: Figure) -> Spec:
     """The chart's specification in a column's width, with its data inside and without its title."""
-    letters = {"labelFontSize": LETTERS, "titleFontSize": LETTERS, "titleFontWeight": "normal", "labelLimit": 0}
+    letters = {
+        "labelFontSize": LETTERS,
+        "titleFontSize": LETTERS,
+        "titleFontWeight": "normal",
+        "labelLimit": 0,
+    }
     config = {
         "font": FONT,
         "background": "white",
@@ -63,7 +71,11 @@ def spec(figure: Figure) -> Spec:
     chart = {name: part for name, part in figure.spec().items() if name != "title"}
     chart["config"] = config
     if not figure.wide:
-        chart |= {"width": PIXELS, "height": HEIGHT, "autosize": {"type": "fit-x", "contains": "padding"}}
+        chart |= {
+            "width": PIXELS,
+            "height": HEIGHT,
+            "autosize": {"type": "fit-x", "contains": "padding"},
+        }
     return chart
 
 

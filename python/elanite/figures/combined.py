@@ -28,13 +28,17 @@ MAPPINGS = {"1c": "clustered 1c", "1i": "clustered 1i", "distributed": "distribu
 """The paper's names: 1c has the compute job on the machine's first half, 1i the I/O job."""
 
 UNDISTURBED = 0.95
-"""A job that keeps this fraction of its bandwidth does not suffer from another (petrini2003 s5.7 gives no figure)."""
+"""A job that keeps this fraction of its bandwidth does not suffer from another (petrini2003 s5.7
+gives no figure).
+"""
 
 STATES = {True: "undisturbed", False: "suffers", None: "not resolved"}
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """The compute job's accepted over offered load for each I/O load, and its bandwidth at saturation."""
+    """The compute job's accepted over offered load for each I/O load, and its bandwidth at
+    saturation.
+    """
     loads = [name for name in rows.columns if name.split(".")[-1] in ("load", "load_MBps")]
     yield from grouping.part_figures(rows, ("job", "nodes", "compute.nodes", *loads), _draw)
 
@@ -50,13 +54,17 @@ def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
     every = beside.filter(pl.col("job") == "compute")
     to = None
     if len(every):
-        right, top = ends(of_loads(every, ["io.load_MBps", "io_nodes", "mapping", "compute.load_MBps"]))
+        right, top = ends(
+            of_loads(every, ["io.load_MBps", "io_nodes", "mapping", "compute.load_MBps"])
+        )
         others = of_loads(alone, ["nodes", "load_MBps"])["mean"].to_list() if len(alone) else []
         stated = published.drawn(published.of_claims(every, "combined.alone"))
         to = right, max([top, *others, *(axes.HEADROOM * value for value in stated)])
     for io_load in beside["io.load_MBps"].unique().sort().to_list():
         for io_nodes in IO_NODES:
-            here = beside.filter((pl.col("io.load_MBps") == io_load) & (pl.col("io_nodes") == io_nodes))
+            here = beside.filter(
+                (pl.col("io.load_MBps") == io_load) & (pl.col("io_nodes") == io_nodes)
+            )
             letter = next(letters, "")
             if not here.is_empty():
                 yield _load(here, alone, (letter, io_load, io_nodes), to)
@@ -65,33 +73,44 @@ def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def fraction(io_load: float) -> str:
-    """An I/O client's load as in the paper: a fraction of the asymptotic rate that a node can inject."""
+    """An I/O client's load as in the paper: a fraction of the asymptotic rate that a node can
+    inject.
+    """
     (most,) = (claim.value for claim in claims() if claim.id == "ping.bi.elan.bandwidth")
     return f"{io_load / (most or 1.0):.1f} ({io_load:g} MB/s)"
 
 
 def _load(
-    beside: pl.DataFrame, alone: pl.DataFrame, panel: tuple[str, float, str], to: tuple[float, float] | None
+    beside: pl.DataFrame,
+    alone: pl.DataFrame,
+    panel: tuple[str, float, str],
+    to: tuple[float, float] | None,
 ) -> Figure:
     letter, io_load, io_nodes = panel
     title = f"Combined traffic: {io_nodes} I/O nodes, I/O load {fraction(io_load)}"
-    compute = beside.filter(pl.col("job") == "compute").with_columns(load=pl.col("compute.load_MBps"))
+    compute = beside.filter(pl.col("job") == "compute").with_columns(
+        load=pl.col("compute.load_MBps")
+    )
     data = of_loads(compute, ["mapping", "load"])
     places = compute.select("mapping", nodes="compute.nodes").unique(maintain_order=True)
     top = to or ends(data)
-    same = alone.with_columns(load=pl.col("load_MBps")).join(places, on="nodes", maintain_order="right")
+    same = alone.with_columns(load=pl.col("load_MBps")).join(
+        places, on="nodes", maintain_order="right"
+    )
     caption = (
-        "Accepted against offered load of the compute job: solid beside the I/O job, dashed alone on the same nodes."
-        f" {signs(data, top[1], 'mapping')} 1c: the compute job is on the first half of the machine, away from"
-        " clustered I/O nodes; 1i: it is on the second half. Long dashes: the paper's figure for the compute job alone."
-        " The I/O load is that of each I/O client, as a fraction of the 280 MB/s that a node can inject."
-        f" {_io_words(_io(beside))}"
+        "Accepted against offered load of the compute job: solid beside the I/O job, dashed alone"
+        f" on the same nodes. {signs(data, top[1], 'mapping')} 1c: the compute job is on the first"
+        " half of the machine, away from clustered I/O nodes; 1i: it is on the second half. Long"
+        " dashes: the paper's figure for the compute job alone. The I/O load is that of each I/O"
+        f" client, as a fraction of the 280 MB/s that a node can inject. {_io_words(_io(beside))}"
     )
     layers = loads(data, "mapping", "I/O nodes", "MB/s per node", to=top)
     if not same.is_empty():
         order = data["mapping"].unique(maintain_order=True).to_list()
         layers.append(_compute_alone(of_loads(same, ["mapping", "load"]), order))
-    layers += published.layers(published.of_claims(beside, "combined.alone"), axes.rounded((0.0, top[1])))
+    layers += published.layers(
+        published.of_claims(beside, "combined.alone"), axes.rounded((0.0, top[1]))
+    )
     return Figure(f"19{letter}", title, f"figure 19 {letter}", caption, layered(title, layers))
 
 
@@ -99,18 +118,27 @@ def _compute_alone(data: pl.DataFrame, order: list[str]) -> alt.Chart:
     """The compute job alone, in the colours for mappings with the same nodes."""
     base: alt.Chart = alt.Chart(data).mark_line(strokeDash=[4, 3], strokeWidth=1.2)
     chart: alt.Chart = base.encode(
-        x=alt.X("offered:Q"), y=alt.Y("mean:Q"), color=colour("mapping", order, "I/O nodes"), opacity=opacity(data)
+        x=alt.X("offered:Q"),
+        y=alt.Y("mean:Q"),
+        color=colour("mapping", order, "I/O nodes"),
+        opacity=opacity(data),
     )
     return chart
 
 
-Server = TypedDict("Server", {"mapping": str, "io.load_MBps": float, "mean": float, "offered": float, "state": str})
+Server = TypedDict(
+    "Server", {"mapping": str, "io.load_MBps": float, "mean": float, "offered": float, "state": str}
+)
 """An I/O node's load."""
 
 
 def _io(beside: pl.DataFrame) -> list[Server]:
-    """Each I/O node's accepted load at the compute job's highest load, for each I/O load and mapping."""
-    rows = beside.filter((pl.col("job") == "io") & (pl.col("compute.load_MBps") == pl.col("compute.load_MBps").max()))
+    """Each I/O node's accepted load at the compute job's highest load, for each I/O load and
+    mapping.
+    """
+    rows = beside.filter(
+        (pl.col("job") == "io") & (pl.col("compute.load_MBps") == pl.col("compute.load_MBps").max())
+    )
     if "server_accepted" not in rows["metric"]:
         return []
     keys = ["io.load_MBps", "io_nodes", "mapping"]
@@ -136,21 +164,35 @@ def _io_summary(found: list[Server]) -> str:
     for io_load in dict.fromkeys(row["io.load_MBps"] for row in found):
         here = [row for row in found if row["io.load_MBps"] == io_load]
         got = sorted(row["mean"] for row in here)
-        saturated, undecided = (sum(row["state"] == state for row in here) for state in ("saturated", "undecided"))
-        said = "none" if not saturated else "all" if saturated == len(here) else f"{saturated} of {len(here)}"
+        saturated, undecided = (
+            sum(row["state"] == state for row in here) for state in ("saturated", "undecided")
+        )
+        said = (
+            "none"
+            if not saturated
+            else "all"
+            if saturated == len(here)
+            else f"{saturated} of {len(here)}"
+        )
         rest = f", {undecided} undecided" if undecided else ""
-        words.append(f"{got[0]:.0f} to {got[-1]:.0f} MB/s at {fraction(io_load)}, {said} saturated{rest}")
+        words.append(
+            f"{got[0]:.0f} to {got[-1]:.0f} MB/s at {fraction(io_load)}, {said} saturated{rest}"
+        )
     if not words:
         return ""
     return (
-        f" An I/O node gets, over the mappings: {'; '.join(words)}. Where the I/O job is saturated, more load makes no"
-        " more traffic."
+        f" An I/O node gets, over the mappings: {'; '.join(words)}. Where the I/O job is saturated,"
+        " more load makes no more traffic."
     )
 
 
 def _summary(found: list[KeptBandwidth], beside: pl.DataFrame) -> Figure:
     title = "Combined traffic: where the compute job suffers"
-    names = {f"{io_nodes}-{short}": f"{io_nodes}, {name}" for io_nodes in IO_NODES for short, name in MAPPINGS.items()}
+    names = {
+        f"{io_nodes}-{short}": f"{io_nodes}, {name}"
+        for io_nodes in IO_NODES
+        for short, name in MAPPINGS.items()
+    }
     data = pl.DataFrame(
         [
             {
@@ -158,7 +200,10 @@ def _summary(found: list[KeptBandwidth], beside: pl.DataFrame) -> Figure:
                 "io_load": fraction(one.io_load),
                 "order": one.io_load,
                 "kept": one.kept.mean,
-                "text": f"{100 * one.kept.mean:.1f}" + ("%" if one.few else f" ± {100 * one.kept.half:.1f}%"),
+                "text": (
+                    f"{100 * one.kept.mean:.1f}"
+                    + ("%" if one.few else f" ± {100 * one.kept.half:.1f}%")
+                ),
                 "state": STATES[one.undisturbed],
                 "beside": one.beside.mean,
                 "alone": one.alone.mean,
@@ -174,7 +219,10 @@ def _summary(found: list[KeptBandwidth], beside: pl.DataFrame) -> Figure:
             axis=alt.Axis(labelAngle=0),
         ),
         y=alt.Y(
-            "mapping:O", sort=list(names.values()), title="I/O nodes, mapping of the jobs", axis=alt.Axis(labelLimit=0)
+            "mapping:O",
+            sort=list(names.values()),
+            title="I/O nodes, mapping of the jobs",
+            axis=alt.Axis(labelLimit=0),
         ),
         tooltip=[
             alt.Tooltip("mapping"),
@@ -189,26 +237,34 @@ def _summary(found: list[KeptBandwidth], beside: pl.DataFrame) -> Figure:
         color=alt.Color(
             "kept:Q",
             title="bandwidth kept",
-            scale=alt.Scale(domain=[0.5, 1.0], range=[HOT, "#ffffff"], interpolate="rgb", clamp=True),
+            scale=alt.Scale(
+                domain=[0.5, 1.0], range=[HOT, "#ffffff"], interpolate="rgb", clamp=True
+            ),
             legend=alt.Legend(format="%", direction="horizontal"),
         )
     )
     suffers = f"datum.state == '{STATES[False]}'"
     look = alt.condition(suffers, alt.value(1.0), alt.value(0.65))
-    figures = base.mark_text(fontSize=13, dy=-8, color="black").encode(text=alt.Text("text:N"), opacity=look)
-    states = base.mark_text(fontSize=11, dy=9, color="black").encode(text=alt.Text("state:N"), opacity=look)
+    figures = base.mark_text(fontSize=13, dy=-8, color="black").encode(
+        text=alt.Text("text:N"), opacity=look
+    )
+    states = base.mark_text(fontSize=11, dy=9, color="black").encode(
+        text=alt.Text("state:N"), opacity=look
+    )
     caption = (
-        "The fraction of its bandwidth alone on the same nodes that the compute job keeps at its highest load, with"
-        f" half of its 95% confidence interval. The job suffers if the whole interval is below {UNDISTURBED:.0%}, and"
-        " is"
-        " undisturbed if the whole interval is above; otherwise the case is not resolved. The claims are about 0.1 and"
-        " the load that the I/O nodes of table 1 carry." + _io_summary(_io(beside))
+        "The fraction of its bandwidth alone on the same nodes that the compute job keeps at its"
+        " highest load, with half of its 95% confidence interval. The job suffers if the whole"
+        f" interval is below {UNDISTURBED:.0%}, and is undisturbed if the whole interval is above;"
+        " otherwise the case is not resolved. The claims are about 0.1 and the load that the I/O"
+        " nodes of table 1 carry." + _io_summary(_io(beside))
     )
     return Figure("20", title, "figure 20", caption, layered(title, [blocks, figures, states]))
 
 
 class KeptBandwidth:
-    """The bandwidth that the compute job keeps at its highest load, beside an I/O job at one load."""
+    """The bandwidth that the compute job keeps at its highest load, beside an I/O job at one
+    load.
+    """
 
     def __init__(self, series: str, io_load: float, beside: Number, alone: Number) -> None:
         self.series = series
@@ -223,12 +279,16 @@ class KeptBandwidth:
 
     @property
     def undisturbed(self) -> bool | None:
-        """Whether the job keeps (nearly) all its bandwidth; `None` if the interval is too wide or not known."""
+        """Whether the job keeps (nearly) all its bandwidth; `None` if the interval is too wide or
+        not known.
+        """
         return None if self.few else at_least(self.kept, UNDISTURBED)
 
 
 def kept(rows: pl.DataFrame) -> list[KeptBandwidth]:
-    """The bandwidth that the compute job keeps, by series and I/O load; cases without a run alone are left out."""
+    """The bandwidth that the compute job keeps, by series and I/O load; cases without a run alone
+    are left out.
+    """
     rows = compute(rows).filter(pl.col("metric") == "accepted")
     groups = rows.group_by("series", "compute_nodes", "io_load", maintain_order=True)
     found = {key: averaged(group) for key, group in groups}

@@ -1,7 +1,9 @@
-"""QsNET against QsNetII: traffic (petrini2003), collectives (petrini2001) on both generations, side by side.
+"""QsNET against QsNetII: traffic (petrini2003), collectives (petrini2001) on both generations, side
+by side.
 
-No such figures are published for a QsNetII, nor any figures for a QsNetII with more than one switch, nor for a QsNET
-with more than 64 nodes. The figures are predictions, and the table's caption states their basis.
+No such figures are published for a QsNetII, nor any figures for a QsNetII with more than one
+switch, nor for a QsNET with more than 64 nodes. The figures are predictions, and the table's
+caption states their basis.
 """
 
 from __future__ import annotations
@@ -45,19 +47,26 @@ OPERATIONS = {
     "bcast": "software (bcast)",
 }
 
-PREDICTION = "A prediction: no such figures are published of QsNetII, nor of QsNET with more than 64 nodes."
+PREDICTION = (
+    "A prediction: no such figures are published of QsNetII, nor of QsNET with more than 64 nodes."
+)
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """The table of all figures, the loads by pattern, and the collective operations over the number of nodes."""
+    """The table of all figures, the loads by pattern, and the collective operations over the number
+    of nodes.
+    """
     if ON not in rows.columns:
         return  # one machine alone
     wanted = pl.any_horizontal(
-        (pl.col("series") == series) & (pl.col("metric") == metric) for series, (metric, _) in QUANTITIES.items()
+        (pl.col("series") == series) & (pl.col("metric") == metric)
+        for series, (metric, _) in QUANTITIES.items()
     )
     rows = rows.filter(wanted).with_columns(pl.col(ON).replace(NAMES).alias("_name"))
     if not rows.is_empty():
-        yield from grouping.part_figures(rows, (ON, "operation", "pattern", "nodes"), lambda here: [_table(here)])
+        yield from grouping.part_figures(
+            rows, (ON, "operation", "pattern", "nodes"), lambda here: [_table(here)]
+        )
 
 
 def basis_sentence(machine: str) -> str:
@@ -69,8 +78,8 @@ def basis_sentence(machine: str) -> str:
     names = f" ({', '.join(fitted)})" if fitted else ""
     return (
         f" {NAMES.get(machine, machine)} is {machine}: links of {about['link.rate']}, packets of"
-        f" {about['packet.payload']}; of its {len(about.parameters)} parameters {len(fitted)} are fitted{names} and"
-        f" {assumed} assumed."
+        f" {about['packet.payload']}; of its {len(about.parameters)} parameters {len(fitted)} are"
+        f" fitted{names} and {assumed} assumed."
     )
 
 
@@ -78,7 +87,9 @@ def _table(rows: pl.DataFrame) -> Figure:
     machines = rows[ON].unique(maintain_order=True).to_list()
     names = [NAMES.get(machine, machine) for machine in machines]
     columns = [Column("quantity", 2.2, "left"), Column("of", 1.4, "left"), Column("nodes", 0.7)]
-    columns += [Column(name, 1.2) for name in names] + [Column(f"{name} / {names[0]}", 1.2) for name in names[1:]]
+    columns += [Column(name, 1.2) for name in names] + [
+        Column(f"{name} / {names[0]}", 1.2) for name in names[1:]
+    ]
     lines = []
     for series, (_, words) in QUANTITIES.items():
         here = rows.filter(pl.col("series") == series)
@@ -90,13 +101,15 @@ def _table(rows: pl.DataFrame) -> Figure:
             lines.append([Cell(words), *_cells(line, here), *map(_cell, figures + ratios)])
     title = "QsNET against QsNetII" if machines == list(NAMES) else " against ".join(names)
     caption = (
-        f"{PREDICTION} Means with half of their 95% confidence intervals, over batches; a figure without one varied by"
-        f" less than it shows.{_offered(rows)}{''.join(map(basis_sentence, machines))}"
-        " QsNET was fitted to figures of up to 64 nodes, among them the barrier by hardware, which therefore is no"
-        " prediction there, and some patterns and broadcasts with other messages. QsNetII was fitted to pings and"
-        " noise alone, and no figures of more than one switch are published. Both are quaternary fat trees of 1,024"
-        " nodes here. Buffers lie in adapter memory, so that the I/O buses (PCI, PCI-X) carry none of the data, and"
-        " operating systems make no noise."
+        f"{PREDICTION} Means with half of their 95% confidence intervals, over batches; a figure"
+        " without one varied by less than it"
+        f" shows.{_offered(rows)}{''.join(map(basis_sentence, machines))} QsNET was fitted to"
+        " figures of up to 64 nodes, among them the barrier by hardware, which therefore is no"
+        " prediction there, and some patterns and broadcasts with other messages. QsNetII was"
+        " fitted to pings and noise alone, and no figures of more than one switch are published."
+        " Both are quaternary fat trees of 1,024 nodes here. Buffers lie in adapter memory, so"
+        " that the I/O buses (PCI, PCI-X) carry none of the data, and operating systems make no"
+        " noise."
     )
     grid = Grid(columns, lines)
     return Figure("table", title, "", caption, table(grid, title), wide=True, grid=grid)
@@ -108,8 +121,8 @@ def _offered(rows: pl.DataFrame) -> str:
         return ""
     message, load = traffic["message"][0], traffic["load"][0]
     return (
-        f" Loads are payload of the nodes that send; each offers {load}, far more than is accepted, in messages of"
-        f" {message} on average."
+        f" Loads are payload of the nodes that send; each offers {load}, far more than is accepted,"
+        f" in messages of {message} on average."
     )
 
 
@@ -120,7 +133,11 @@ def _plain(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _cells(line: MachineLine, rows: pl.DataFrame) -> list[Cell]:
     """The quantity and the node count; a parameter that does not vary is the same for all rows."""
-    of = "operation" if "operation" in rows.columns and rows["operation"][0] is not None else "pattern"
+    of = (
+        "operation"
+        if "operation" in rows.columns and rows["operation"][0] is not None
+        else "pattern"
+    )
     what, nodes = (line.parameters.get(name, rows[name][0]) for name in (of, "nodes"))
     return [Cell(OPERATIONS.get(str(what), str(what))), Cell(f"{nodes:,}")]
 

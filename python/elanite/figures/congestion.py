@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 
 
 def matrices(
-    points: Sequence[Point], store: Store, asked: Sequence[FigureSection] = (), foreign: Collection[str] = ()
+    points: Sequence[Point],
+    store: Store,
+    asked: Sequence[FigureSection] = (),
+    foreign: Collection[str] = (),
 ) -> list[Figure]:
-    """The congestion matrices for the points with slices: two for each configuration, from its first seed.
+    """The congestion matrices for the points with slices: two for each configuration, from its
+    first seed.
 
-    A ping has no slices and no delays. Series that a figure requests have this figure's name and number; points on
-    ``foreign`` machines have no number.
+    A ping has no slices and no delays. Series that a figure requests have this figure's name and
+    number; points on ``foreign`` machines have no number.
     """
     chosen: dict[str, Point] = {}
     texts = {name: one for one in asked if one["draw"] == "congestion" for name in one["series"]}
@@ -35,9 +39,16 @@ def matrices(
     for point in chosen.values():
         neighbours = [other.parameters for other in chosen.values() if other.series == point.series]
         varying = [
-            key for key, value in point.parameters.items() if any(other.get(key) != value for other in neighbours)
+            key
+            for key, value in point.parameters.items()
+            if any(other.get(key) != value for other in neighbours)
         ]
-        title = ", ".join([f"Congestion matrix: {point.series}", *(plain(point.parameters[key]) for key in varying)])
+        title = ", ".join(
+            [
+                f"Congestion matrix: {point.series}",
+                *(plain(point.parameters[key]) for key in varying),
+            ]
+        )
         text = texts.get(point.series)
         figures += matrix.draw(
             congestion.matrix(point, store),

@@ -1,4 +1,6 @@
-"""Curves that several figures share: accepted over offered load, and a bandwidth over any parameter."""
+"""Curves that several figures share: accepted over offered load, and a bandwidth over any
+parameter.
+"""
 
 from __future__ import annotations
 
@@ -26,29 +28,34 @@ Layers = list["alt.Chart | alt.LayerChart"]
 WIDE = 0.25
 """The share of the vertical axis from which on an interval is a bar, not a band."""
 
-OFFERED = "The offered load is the load that the sources offered in the measured window. Dotted: accepted = offered."
+OFFERED = (
+    "The offered load is the load that the sources offered in the measured window. Dotted: accepted"
+    " = offered."
+)
 """The caption for ``loads``."""
 
 SAID = {
     QueueState.STEADY: (
-        "Filled circles are steady points: the sources' queues grow in no seed, the accepted load is at least"
-        f" {1 - LOST:.0%} of the offered load, and its uncertainty is small, or a higher load is steady."
+        "Filled circles are steady points: the sources' queues grow in no seed, the accepted load"
+        f" is at least {1 - LOST:.0%} of the offered load, and its uncertainty is small, or a"
+        " higher load is steady."
     ),
     QueueState.SATURATED: (
-        "Triangles are saturated points: the nominal load exceeds the highest accepted load of its curve by more than"
-        " its interval, or the sources' queues grow in all seeds."
+        "Triangles are saturated points: the nominal load exceeds the highest accepted load of its"
+        " curve by more than its interval, or the sources' queues grow in all seeds."
     ),
     QueueState.UNDECIDED: (
-        "Diamonds are undecided: seeds differ, the nominal load is within the interval of the highest accepted load, or"
-        " the accepted load is below the offered load or too uncertain although the queues did not grow; a longer"
-        " window decides."
+        "Diamonds are undecided: seeds differ, the nominal load is within the interval of the"
+        " highest accepted load, or the accepted load is below the offered load or too uncertain"
+        " although the queues did not grow; a longer window decides."
     ),
 }
 """The caption for each state in ``loads``."""
 
 INTERVALS = (
-    "are 95% confidence intervals by Student's t, over batches and seeds: at steady points of accepted minus offered"
-    " load of each batch, drawn around the accepted load; at all others of the accepted load."
+    "are 95% confidence intervals by Student's t, over batches and seeds: at steady points of"
+    " accepted minus offered load of each batch, drawn around the accepted load; at all others of"
+    " the accepted load."
 )
 """The caption on the intervals in ``loads``, if there are any."""
 
@@ -61,7 +68,9 @@ def signs(data: pl.DataFrame, top: float, curve: str) -> str:
         return words
     several = f"{{{curve}}} at " if data[curve].n_unique() > 1 else ""
     cut = axes.cut(
-        data, (0.0, top), lambda row: f"{several.format_map(row)}{figure(float(str(row['offered'])))} offered"
+        data,
+        (0.0, top),
+        lambda row: f"{several.format_map(row)}{figure(float(str(row['offered'])))} offered",
     )
     words = f"{words} {'Bars' if wide(data, top) else 'Bands'} {INTERVALS}"
     return " ".join(filter(None, [words, axes.missing_intervals(data), cut]))
@@ -70,12 +79,14 @@ def signs(data: pl.DataFrame, top: float, curve: str) -> str:
 def of_loads(
     rows: pl.DataFrame, keys: Sequence[str], accepted: str = "accepted", offered: str = "offered"
 ) -> pl.DataFrame:
-    """The data for ``loads``, a row for each group: offered and accepted load with its interval, and the state.
+    """The data for ``loads``, a row for each group: offered and accepted load with its interval,
+    and the state.
 
-    Below saturation, all offered messages are accepted in the end. Over the window, offered and accepted load differ by
-    the messages in flight at its two ends. The interval belongs to this difference, batch by batch: arrival noise is on
-    the offered-load axis, not in the interval. (It is a little wide: a message that one batch offers and the next one
-    accepts counts in both differences, with opposite signs.) Fewer than three batches have no interval.
+    Below saturation, all offered messages are accepted in the end. Over the window, offered and
+    accepted load differ by the messages in flight at its two ends. The interval belongs to this
+    difference, batch by batch: arrival noise is on the offered-load axis, not in the interval. (It
+    is a little wide: a message that one batch offers and the next one accepts counts in both
+    differences, with opposite signs.) Fewer than three batches have no interval.
     """
     rows = rows if STATE in rows.columns else with_states(rows)
     value = pl.col("value")
@@ -89,7 +100,9 @@ def of_loads(
     said = [name for name in (STATE, REASON) if accepted == "accepted" or name == STATE]
     groups = rows.group_by(keys, maintain_order=True).agg(pl.col(said).drop_nulls().first())
     if SHIPPED in rows.columns:
-        marks = rows.group_by(keys, maintain_order=True).agg(pl.col(SHIPPED).fill_null(value=False).any())
+        marks = rows.group_by(keys, maintain_order=True).agg(
+            pl.col(SHIPPED).fill_null(value=False).any()
+        )
         groups = groups.join(marks, on=keys, how="left", nulls_equal=True)
     points = []
     for group in groups.iter_rows(named=True):
@@ -110,11 +123,17 @@ def of_loads(
             | {"offered": mean, "mean": got.mean, "low": low, "high": high}
             | {name: group[name] for name in said}
         )
-    return pl.DataFrame(points, infer_schema_length=None, schema_overrides=dict.fromkeys(("low", "high"), pl.Float64))
+    return pl.DataFrame(
+        points,
+        infer_schema_length=None,
+        schema_overrides=dict.fromkeys(("low", "high"), pl.Float64),
+    )
 
 
 def ends(data: pl.DataFrame) -> tuple[float, float]:
-    """The axis ends for ``loads``, in x and y; a figure's panels share the ends of all their data."""
+    """The axis ends for ``loads``, in x and y; a figure's panels share the ends of all their
+    data.
+    """
     return max(data["offered"].to_list()) * 1.02, axes.ends(data)[1]
 
 
@@ -129,7 +148,8 @@ def loads(
 ) -> Layers:
     """Accepted over offered load in some unit, a curve for each column value.
 
-    The axes begin at 0 and end at ``to``, by default at the data's ``ends``. ``tips`` are more tooltips.
+    The axes begin at 0 and end at ``to``, by default at the data's ``ends``. ``tips`` are more
+    tooltips.
     """
     order = data[curve].unique(maintain_order=True).to_list()
     right, top = to or ends(data)
@@ -144,7 +164,9 @@ def loads(
     points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
         y=y,
         opacity=opacity(data),
-        fill=alt.condition("datum.state == 'steady'", colour(curve, order, legend), alt.value("transparent")),
+        fill=alt.condition(
+            "datum.state == 'steady'", colour(curve, order, legend), alt.value("transparent")
+        ),
         shape=alt.Shape(
             "state:N",
             title="point",
@@ -180,7 +202,9 @@ def loads(
 
 def wide(data: pl.DataFrame, top: float) -> bool:
     """Whether some interval covers so large a part of the axis that bands would hide each other."""
-    return any(high - low > WIDE * top for low, high in data.select("low", "high").drop_nulls().rows())
+    return any(
+        high - low > WIDE * top for low, high in data.select("low", "high").drop_nulls().rows()
+    )
 
 
 def curves(
@@ -198,8 +222,8 @@ def curves(
 ) -> Layers:
     """Means with their intervals over a quantity, one curve for each column value.
 
-    The vertical axis has the ends ``reach``, by default the data's. Without ``lines``, marks are not joined. ``tips``
-    are more tooltips. Rows may have been ``dodge.moved``.
+    The vertical axis has the ends ``reach``, by default the data's. Without ``lines``, marks are
+    not joined. ``tips`` are more tooltips. Rows may have been ``dodge.moved``.
     """
     order = data[curve].unique(maintain_order=True).to_list()
     moved = dodge.offset(data)
@@ -224,7 +248,9 @@ def curves(
             alt.Tooltip("high:Q", format=FORMAT),
         ],
     )
-    found: Layers = [base.mark_line(xOffset=moved).encode(y=up, opacity=opacity(data))] if lines else []
+    found: Layers = (
+        [base.mark_line(xOffset=moved).encode(y=up, opacity=opacity(data))] if lines else []
+    )
     if data["low"].count():
         # A layer without any interval would have an axis without ends.
         bars = base.mark_rule(xOffset=moved).encode(

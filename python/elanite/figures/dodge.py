@@ -1,10 +1,10 @@
 """Several curves' marks at one place on the horizontal axis, side by side.
 
-Confidence interval bars at one place would hide each other, and marks with equal values, too. Where they would, each
-curve in the panel is moved by some pixels, around the place: its line, its marks and its bars. Intervals that are
-shorter than a mark do not count. The distance between two curves is at most ``STEP``, and so short that a place's marks
-stay nearer to it than to the next place on the narrowest page. Where this leaves no room, and without intervals, marks
-stay in place.
+Confidence interval bars at one place would hide each other, and marks with equal values, too. Where
+they would, each curve in the panel is moved by some pixels, around the place: its line, its marks
+and its bars. Intervals that are shorter than a mark do not count. The distance between two curves
+is at most ``STEP``, and so short that a place's marks stay nearer to it than to the next place on
+the narrowest page. Where this leaves no room, and without intervals, marks stay in place.
 """
 
 from __future__ import annotations
@@ -48,24 +48,35 @@ SIDE_BY_SIDE = "Marks at one place stand side by side, around it."
 
 
 def moved(
-    data: pl.DataFrame, place: str | None, x: alt.X, ends: tuple[str, str, str] = ("mean", "low", "high")
+    data: pl.DataFrame,
+    place: str | None,
+    x: alt.X,
+    ends: tuple[str, str, str] = ("mean", "low", "high"),
 ) -> pl.DataFrame:
     """The data with each row's pixels in ``SHIFT``, all 0 if no mark hides another one's interval.
 
-    ``place`` is the column on the horizontal axis ``x``, and ``ends`` are the columns for means and interval ends.
+    ``place`` is the column on the horizontal axis ``x``, and ``ends`` are the columns for means and
+    interval ends.
     """
     return _moved(data, place, x, hidden=_hidden(data, place, ends))
 
 
-def separated(data: pl.DataFrame, place: str | None, x: alt.X, column: str, height: float) -> pl.DataFrame:
-    """The same for marks without intervals, in ``column``: they hide each other where they are nearer than ``height``.
+def separated(
+    data: pl.DataFrame, place: str | None, x: alt.X, column: str, height: float
+) -> pl.DataFrame:
+    """The same for marks without intervals, in ``column``: they hide each other where they are
+    nearer than ``height``.
 
     ``height`` is a mark's height, in vertical axis units.
     """
     places: dict[object, list[float]] = {}
     for at, value in data.select(place, column).drop_nulls().iter_rows() if place else ():
         places.setdefault(at, []).append(value)
-    near = any(after - before < height for some in places.values() for before, after in pairwise(sorted(some)))
+    near = any(
+        after - before < height
+        for some in places.values()
+        for before, after in pairwise(sorted(some))
+    )
     return _moved(data, place, x, hidden=near)
 
 
@@ -77,7 +88,9 @@ def _moved(data: pl.DataFrame, place: str | None, x: alt.X, *, hidden: bool) -> 
     if step < LEAST or not hidden:
         step = 0.0
     shifts = {name: step * (slot - (several - 1) / 2) for name, slot in slots.items()}
-    return data.with_columns(pl.col(CURVE).replace_strict(shifts, return_dtype=pl.Float64).alias(SHIFT))
+    return data.with_columns(
+        pl.col(CURVE).replace_strict(shifts, return_dtype=pl.Float64).alias(SHIFT)
+    )
 
 
 def offset(data: pl.DataFrame) -> alt.ExprRef | UndefinedType:
@@ -90,12 +103,15 @@ def words(data: pl.DataFrame) -> str:
     return SIDE_BY_SIDE if SHIFT in data.columns and (data[SHIFT] != 0).any() else ""
 
 
-def hidden_marks(data: pl.DataFrame, place: str | None, ends: axes.Ends, *, log: bool = False) -> str:
-    """The caption sentences about curves with each mark behind one on another curve, which is in front.
+def hidden_marks(
+    data: pl.DataFrame, place: str | None, ends: axes.Ends, *, log: bool = False
+) -> str:
+    """The caption sentences about curves with each mark behind one on another curve, which is in
+    front.
 
-    ``place`` is the horizontal axis's column, and ``ends`` are the vertical one's ends. Marks are behind others where
-    they are nearer than ``TOUCH``; curves with equal values are distinguished from near ones. Marks that were moved
-    hide no others, but equal curves may be mistaken for one.
+    ``place`` is the horizontal axis's column, and ``ends`` are the vertical one's ends. Marks are
+    behind others where they are nearer than ``TOUCH``; curves with equal values are distinguished
+    from near ones. Marks that were moved hide no others, but equal curves may be mistaken for one.
     """
     places: dict[str, dict[object, float]] = {}
     for row in data.drop_nulls("mean").iter_rows(named=True):
@@ -114,14 +130,20 @@ def hidden_marks(data: pl.DataFrame, place: str | None, ends: axes.Ends, *, log:
             own, other = places[name], places[front]
             if own.items() <= other.items():
                 equal[name] = front
-            elif not aside and own.keys() <= other.keys() and all(near(own[at], other[at]) for at in own):
+            elif (
+                not aside
+                and own.keys() <= other.keys()
+                and all(near(own[at], other[at]) for at in own)
+            ):
                 close[name] = front
     close = {name: front for name, front in close.items() if name not in equal}
     quote = "“{}”" if any(";" in name for name in names) else "{}"
 
     def listed(pairs: Mapping[str, str]) -> str:
         how = "as" if aside else "behind"
-        return "; ".join(f"{quote.format(name)} {how} {quote.format(front)}" for name, front in pairs.items())
+        return "; ".join(
+            f"{quote.format(name)} {how} {quote.format(front)}" for name, front in pairs.items()
+        )
 
     return " ".join(
         f"{said}: {listed(pairs)}."
@@ -134,7 +156,9 @@ def hidden_marks(data: pl.DataFrame, place: str | None, ends: axes.Ends, *, log:
 
 
 def _slots(data: pl.DataFrame, place: str | None) -> dict[str, int]:
-    """Each curve's place beside the others, from left to right: curves without a common place may share one."""
+    """Each curve's place beside the others, from left to right: curves without a common place may
+    share one.
+    """
     places: dict[str, set[object]] = {}
     for row in data.iter_rows(named=True):
         places.setdefault(row[CURVE], set()).add(row[place] if place else None)

@@ -1,10 +1,12 @@
-"""A figure's finding: the sentence on its highest and its lowest mark, from the rows that the chart draws.
+"""A figure's finding: the sentence on its highest and its lowest mark, from the rows that the chart
+draws.
 
-A page about one figure has this sentence as its title. Curves are compared where all of them have a mark, at the last
-such place on the axis; accepted loads by their peaks, latencies at the lightest common load, distributions by their
-medians, bars in the group where they differ most. A congestion matrix has its most loaded link. Marks of the shipped
-results, which a quick run draws pale, do not count; where whole curves are pale, the sentence says so or names its
-curve. A chart of another form has no finding.
+A page about one figure has this sentence as its title. Curves are compared where all of them have a
+mark, at the last such place on the axis; accepted loads by their peaks, latencies at the lightest
+common load, distributions by their medians, bars in the group where they differ most. A congestion
+matrix has its most loaded link. Marks of the shipped results, which a quick run draws pale, do not
+count; where whole curves are pale, the sentence says so or names its curve. A chart of another form
+has no finding.
 """
 
 from __future__ import annotations
@@ -88,7 +90,9 @@ def sentence(figure: Figure) -> str:
     return f"{said}; pale curves do not count" if said and pale else said
 
 
-def _compared(marks: Sequence[Mark], name: str, unit: str, x: Spec, *, loads: bool, peaks: bool) -> str:
+def _compared(
+    marks: Sequence[Mark], name: str, unit: str, x: Spec, *, loads: bool, peaks: bool
+) -> str:
     """The finding on marks with means, whatever else the chart draws."""
     curves = list(dict.fromkeys(mark.curve for mark in marks))
     if peaks:
@@ -100,8 +104,13 @@ def _compared(marks: Sequence[Mark], name: str, unit: str, x: Spec, *, loads: bo
         if first.place == last.place:
             return f"{name} {first.at}: {_with_unit(number(_scaled(first.value, unit)), unit)}"
         values = distinct(*(_scaled(end.value, unit) for end in (first, last)))
-        return f"{name}: {_with_unit(values[0], unit)} {first.at}, {_with_unit(values[1], unit)} {last.at}"
-    common = set.intersection(*({mark.place for mark in marks if mark.curve == one} for one in curves)) - {None}
+        return (
+            f"{name}: {_with_unit(values[0], unit)} {first.at}, {_with_unit(values[1], unit)}"
+            f" {last.at}"
+        )
+    common = set.intersection(
+        *({mark.place for mark in marks if mark.curve == one} for one in curves)
+    ) - {None}
     if not common:
         return ""
     place = (min if loads else max)(common, key=_order)
@@ -131,10 +140,24 @@ def _mark(row: Spec, x: Spec, key: str) -> Mark:
     field = re.sub(r"\\(.)", r"\1", str(x.get("field", "")))
     place = row.get(field)
     low, high = row.get("low"), row.get("high")
-    half = (high - low) / 2 if isinstance(low, int | float) and isinstance(high, int | float) else 0.0
+    half = (
+        (high - low) / 2 if isinstance(low, int | float) and isinstance(high, int | float) else 0.0
+    )
     if field == "load_MBps" and place is not None:
-        return Mark(row["mean"], half, str(row.get(key) or ""), place, f"at a load of {row.get('load', place)}")
-    return Mark(row["mean"], half, str(row.get(key) or "") if key else "", place, _place_words(place, field, x))
+        return Mark(
+            row["mean"],
+            half,
+            str(row.get(key) or ""),
+            place,
+            f"at a load of {row.get('load', place)}",
+        )
+    return Mark(
+        row["mean"],
+        half,
+        str(row.get(key) or "") if key else "",
+        place,
+        _place_words(place, field, x),
+    )
 
 
 def _place_words(place: object, field: str, x: Spec) -> str:
@@ -148,7 +171,9 @@ def _place_words(place: object, field: str, x: Spec) -> str:
         return ""
     if field.endswith("_bytes"):
         return f"at {_bytes(place)}"
-    value = f"{place:,g}" if float(place).is_integer() or 0 < abs(place) < SMALL else number(place, 1)
+    value = (
+        f"{place:,g}" if float(place).is_integer() or 0 < abs(place) < SMALL else number(place, 1)
+    )
     if re.fullmatch(r"[a-z]+s( that .*)?", title):  # nodes, rails
         first, _, rest = title.partition(" ")
         return f"at {value} {first.removesuffix('s') if value == '1' else first} {rest}".rstrip()
@@ -175,10 +200,22 @@ def _ends(marks: Sequence[Mark], name: str, unit: str, called: Callable[[Mark], 
     low, high = (end(marks, key=lambda mark: mark.value) for end in (min, max))
     if math.isclose(low.value, high.value, rel_tol=ROUNDING):
         every = f" for all {len(marks)}"
-        return f"{name}: {_with_unit(number(_scaled(low.value, unit)), unit)}{every if len(marks) > 1 else ''}"
+        return (
+            f"{name}:"
+            f" {_with_unit(number(_scaled(low.value, unit)), unit)}{every if len(marks) > 1 else ''}"
+        )
     values = distinct(*(_scaled(end.value, unit) for end in (low, high)))
-    least = f"{values[0]}%" if unit.startswith(PART) else values[0] if " " in unit else f"{values[0]} {unit}"
-    said = f"{name}: {least} ({_bare(called(low))}) to {_with_unit(values[1], unit)} ({_bare(called(high))})"
+    least = (
+        f"{values[0]}%"
+        if unit.startswith(PART)
+        else values[0]
+        if " " in unit
+        else f"{values[0]} {unit}"
+    )
+    said = (
+        f"{name}: {least} ({_bare(called(low))}) to {_with_unit(values[1], unit)}"
+        f" ({_bare(called(high))})"
+    )
     if high.value - low.value < math.hypot(low.half, high.half):
         return f"{said}, within the intervals"
     if low.value > 0 and high.value / low.value >= LEAST_FACTOR:
@@ -207,7 +244,10 @@ def _factor(ratio: float) -> str:
 
 
 def _peaks(marks: Sequence[Mark], curves: Sequence[str], name: str, unit: str) -> str:
-    best = [max((mark for mark in marks if mark.curve == one), key=lambda mark: mark.value) for one in curves]
+    best = [
+        max((mark for mark in marks if mark.curve == one), key=lambda mark: mark.value)
+        for one in curves
+    ]
     if len(best) == 1:
         return f"{name} peaks at {_with_unit(number(_scaled(best[0].value, unit)), unit)}"
     return _ends(best, f"Peaks of the {name.lower()}", unit, lambda mark: mark.curve)
@@ -221,12 +261,18 @@ def _medians(rows: Iterable[Spec], x: Spec, key: str) -> str:
         curve = str(row.get(key) or "")
         if row["share"] >= 50 and (curve not in found or row[x["field"]] < found[curve].value):
             found[curve] = Mark(row[x["field"]], 0.0, curve, None, "")
-    return _ends(list(found.values()), f"Median {name}", unit, lambda mark: mark.curve) if found and name else ""
+    return (
+        _ends(list(found.values()), f"Median {name}", unit, lambda mark: mark.curve)
+        if found and name
+        else ""
+    )
 
 
 def _least_cell(rows: Sequence[Spec]) -> str:
     """A table's cell with the least part of its reference, in the cell's own words."""
-    named = [row for row in rows if isinstance(row["ratio"], int | float) and ": " in str(row["says"])]
+    named = [
+        row for row in rows if isinstance(row["ratio"], int | float) and ": " in str(row["says"])
+    ]
     if not named:
         return ""
     least = min(named, key=lambda row: row["ratio"])
@@ -238,7 +284,9 @@ def _most_loaded(figure: Figure) -> str:
     data = figure.data
     if data is None or data.columns[:2] != ["where", "sum, µs"]:
         return ""
-    links = [row for row in data.iter_rows() if " → " in str(row[0]) and isinstance(row[1], int | float)]
+    links = [
+        row for row in data.iter_rows() if " → " in str(row[0]) and isinstance(row[1], int | float)
+    ]
     if not links or not (most := max(links, key=lambda row: row[1]))[1]:
         return ""
     return f"Most loaded link: {most[0]}, {number(most[1])} µs in all packets"

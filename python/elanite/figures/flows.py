@@ -1,9 +1,10 @@
 """Flow completion times: the FCT slowdown over the flow size, and the completion time distribution.
 
-The slowdown is drawn as papers on data centre transport draw it: flows are sorted by size and cut into bins with equal
-flow counts; each bin has its median, p99 and p99.9, at its largest size. Few sizes have a bin each. Percentiles use the
-nearest rank: in a bin with fewer than 1,000 flows, p99.9 is the largest value. Each seed has percentiles and a
-distribution of its own, as in the rows of results; figures show their means. No figure mixes configurations.
+The slowdown is drawn as papers on data centre transport draw it: flows are sorted by size and cut
+into bins with equal flow counts; each bin has its median, p99 and p99.9, at its largest size. Few
+sizes have a bin each. Percentiles use the nearest rank: in a bin with fewer than 1,000 flows, p99.9
+is the largest value. Each seed has percentiles and a distribution of its own, as in the rows of
+results; figures show their means. No figure mixes configurations.
 """
 
 from __future__ import annotations
@@ -58,12 +59,15 @@ def counts(flows: pl.DataFrame) -> tuple[int, int]:
 def binned(flows: pl.DataFrame) -> pl.DataFrame:
     """The bins for flows with ``seed``, ``size`` and ``slowdown``: a row for each percentile.
 
-    The columns are the bin's largest size, the least and the largest flow count of a seed, the percentile's name, and
-    its mean over the seeds with flows in the bin. All seeds have the same bins.
+    The columns are the bin's largest size, the least and the largest flow count of a seed, the
+    percentile's name, and its mean over the seeds with flows in the bin. All seeds have the same
+    bins.
     """
     sizes = flows["size"].n_unique()
     ordered = flows.sort("size", "seed")
-    place = pl.int_range(pl.len()) * BINS // pl.len() if sizes > BINS else pl.col("size").rank("dense")
+    place = (
+        pl.int_range(pl.len()) * BINS // pl.len() if sizes > BINS else pl.col("size").rank("dense")
+    )
     rows = []
     # A size belongs to the bin of its last flow, so that flows with one size are together.
     bins = ordered.with_columns(bin=place).with_columns(pl.col("bin").max().over("size"))
@@ -74,7 +78,9 @@ def binned(flows: pl.DataFrame) -> pl.DataFrame:
 
 
 def draw(flows: pl.DataFrame) -> Iterator[Figure]:
-    """The figures for flows with ``label``, their configuration in words, seed, size, completion time and slowdown."""
+    """The figures for flows with ``label``, their configuration in words, seed, size, completion
+    time and slowdown.
+    """
     ended = flows.drop_nulls("fct_ps")
     labels = ended["label"].unique(maintain_order=True).to_list()
     for number, label in enumerate(labels, 1):
@@ -87,15 +93,24 @@ def draw(flows: pl.DataFrame) -> Iterator[Figure]:
 
 def _slowdown(flows: pl.DataFrame, name: str, label: str) -> Figure:
     data = binned(flows)
-    data = data.with_columns(flows=pl.Series([spanned(*ends) for ends in data.select("least", "most").iter_rows()]))
+    data = data.with_columns(
+        flows=pl.Series([spanned(*ends) for ends in data.select("least", "most").iter_rows()])
+    )
     title = f"FCT slowdown over the size of flows{f', {label}' if label else ''}"
     order = list(PER_MILLE)
     most = max(data["slowdown"].to_list())
     if most > LOG:
         reach = (LEAST, most)
-        y = alt.Y("slowdown:Q", title="FCT slowdown", scale=axes.scale(reach, log=True), axis=axes.decades(reach))
+        y = alt.Y(
+            "slowdown:Q",
+            title="FCT slowdown",
+            scale=axes.scale(reach, log=True),
+            axis=axes.decades(reach),
+        )
     else:
-        y = alt.Y("slowdown:Q", title="FCT slowdown", scale=alt.Scale(domain=[0, most * 1.05], nice=True))
+        y = alt.Y(
+            "slowdown:Q", title="FCT slowdown", scale=alt.Scale(domain=[0, most * 1.05], nice=True)
+        )
     x = size_axis("size", "size of flows", data["size"].to_list())
     if data["size"].n_unique() == 1:
         x = alt.X("size:O", title="size of flows", axis=alt.Axis(labelExpr=BYTES, labelAngle=0))
@@ -113,8 +128,9 @@ def _slowdown(flows: pl.DataFrame, name: str, label: str) -> Figure:
     if flows["size"].n_unique() > BINS:
         each = f"Bins have {spanned(min(data['least']), max(data['most']), 'flow')} each."
     caption = (
-        f"Completion time over that of the same flow alone on the idle machine, of {flow_count(flows)}."
-        f" {each} Percentiles are those of the nearest rank; of fewer than 1,000 flows, p99.9 is the largest value."
+        "Completion time over that of the same flow alone on the idle machine, of"
+        f" {flow_count(flows)}. {each} Percentiles are those of the nearest rank; of fewer than"
+        " 1,000 flows, p99.9 is the largest value."
     )
     if (seeds := flows["seed"].n_unique()) > 1:
         caption += f" Means of {seeds} seeds, each with percentiles of its own."
@@ -124,7 +140,9 @@ def _slowdown(flows: pl.DataFrame, name: str, label: str) -> Figure:
 def flow_count(flows: pl.DataFrame) -> str:
     """The flow count in words: ``40 flows``, with several seeds ``40 flows in each of 3 seeds``."""
     seeds = flows["seed"].n_unique()
-    return spanned(*counts(flows), "flow") + (f" in each of {counted(seeds, 'seed')}" if seeds > 1 else "")
+    return spanned(*counts(flows), "flow") + (
+        f" in each of {counted(seeds, 'seed')}" if seeds > 1 else ""
+    )
 
 
 def _distribution(flows: pl.DataFrame, name: str, labels: list[str]) -> Figure:
@@ -132,13 +150,17 @@ def _distribution(flows: pl.DataFrame, name: str, labels: list[str]) -> Figure:
     parts = [_cumulative(flows.filter(pl.col("label") == label), label) for label in labels]
     data = pl.concat(parts)
     axis = alt.Axis(values=axes.DECADES, grid=False)
-    x = alt.X("fct:Q", title="completion time, µs", scale=alt.Scale(type="log", nice=False), axis=axis)
+    x = alt.X(
+        "fct:Q", title="completion time, µs", scale=alt.Scale(type="log", nice=False), axis=axis
+    )
     lines = (
         alt.Chart(data)
         .mark_line(interpolate="step-after")
         .encode(
             x=x,
-            y=alt.Y("share:Q", title="flows that take no longer, %", scale=alt.Scale(domain=[0, 100])),
+            y=alt.Y(
+                "share:Q", title="flows that take no longer, %", scale=alt.Scale(domain=[0, 100])
+            ),
             color=colour("flows", labels, "flows"),
             tooltip=[
                 alt.Tooltip("flows"),
@@ -154,7 +176,9 @@ def _distribution(flows: pl.DataFrame, name: str, labels: list[str]) -> Figure:
 
 
 def _cumulative(flows: pl.DataFrame, label: str) -> pl.DataFrame:
-    """The completion time distribution as steps, few enough to be drawn; all seeds have the same weight."""
+    """The completion time distribution as steps, few enough to be drawn; all seeds have the same
+    weight.
+    """
     times = (
         flows.select(fct=pl.col("fct_ps") / 1e6, weight=1 / pl.len().over("seed"))
         .group_by("fct")
@@ -163,6 +187,10 @@ def _cumulative(flows: pl.DataFrame, label: str) -> pl.DataFrame:
         .with_columns(share=100 * pl.col("weight").cum_sum() / pl.col("weight").sum())
     )
     step = (pl.col("share") * STEPS / 100).floor()
-    kept = times.filter((step != step.shift(1)).fill_null(value=True) | (pl.col("fct") == pl.col("fct").max()))
+    kept = times.filter(
+        (step != step.shift(1)).fill_null(value=True) | (pl.col("fct") == pl.col("fct").max())
+    )
     begin = pl.DataFrame({"fct": [float(times["fct"][0])], "share": [0.0]})
-    return pl.concat([begin, kept.select("fct", "share")]).with_columns(flows=pl.lit(label or "all flows"))
+    return pl.concat([begin, kept.select("fct", "share")]).with_columns(
+        flows=pl.lit(label or "all flows")
+    )

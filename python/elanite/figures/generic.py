@@ -1,11 +1,12 @@
 """Default figures for experiments without ``[[figure]]``, by benchmark kind.
 
-Each kind names its metrics and the horizontal axis's parameter (``_core.plots``). If this parameter does not vary, or
-if the kind names no parameter, the axis has the numeric parameter with the most values; without such parameters a list,
-such as ``topology.up``, or else the names with the most values. All other parameters distinguish curves and panels.
+Each kind names its metrics and the horizontal axis's parameter (``_core.plots``). If this parameter
+does not vary, or if the kind names no parameter, the axis has the numeric parameter with the most
+values; without such parameters a list, such as ``topology.up``, or else the names with the most
+values. All other parameters distinguish curves and panels.
 
-A job's load is nominal: its sources offer it on average. Where a window's offered load differs from it beyond its
-interval, and by more than 5%, the axis has the offered load.
+A job's load is nominal: its sources offer it on average. Where a window's offered load differs from
+it beyond its interval, and by more than 5%, the axis has the offered load.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ LOWER_END = "The values are those of the lower end of the search of the saturati
 LATENCY = "latency"
 """The beginning of all latency metrics."""
 
-GROWING = "At saturated loads, queues grow: latencies there depend on the length of the measured window."
+GROWING = (
+    "At saturated loads, queues grow: latencies there depend on the length of the measured window."
+)
 """The caption sentence on latencies at saturated loads."""
 
 LABEL = "_label"
@@ -60,11 +63,17 @@ def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator
         here = grouping.numbers(rows.filter(pl.col("series") == series))
         units = dict(here.select("metric", "unit").unique(maintain_order=True).iter_rows())
         scale = pl.col("unit").replace_strict(SCALE, default=1.0, return_dtype=pl.Float64)
-        here = here.with_columns(pl.col("value") * scale)  # as the symbol in the axis title: fractions in %
+        here = here.with_columns(
+            pl.col("value") * scale
+        )  # as the symbol in the axis title: fractions in %
         over, metrics = plots.get((kinds or {}).get(series, ""), ("", list(units)))
         offered = here.filter(pl.col("metric") == OFFERED)
         off = _off_nominal(offered)
-        late = with_states(here).filter(pl.col(STATE) == QueueState.SATURATED) if not offered.is_empty() else offered
+        late = (
+            with_states(here).filter(pl.col(STATE) == QueueState.SATURATED)
+            if not offered.is_empty()
+            else offered
+        )
         growing = [name for name in late["metric"].unique() if name.startswith(LATENCY)]
         for metric in metrics:
             if metric in units:
@@ -80,27 +89,37 @@ def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator
 
 
 def _off_nominal(offered: pl.DataFrame) -> str:
-    """The sentence on the point with the offered load farthest from the nominal one; empty if all are near."""
+    """The sentence on the point with the offered load farthest from the nominal one; empty if all
+    are near.
+    """
     if offered.is_empty() or NOMINAL not in offered.columns:
         return ""
     load = pl.col(NOMINAL)
     off = ((pl.col("mean") - load) / load).abs()
-    beyond = (pl.col("mean") - load).abs() > pl.max_horizontal((pl.col("high") - pl.col("low")) / 2, LOST * load)
+    beyond = (pl.col("mean") - load).abs() > pl.max_horizontal(
+        (pl.col("high") - pl.col("low")) / 2, LOST * load
+    )
     far = resolved(summarise(offered)).drop_nulls("low").filter(beyond).sort(off, descending=True)
     if far.is_empty():
         return ""
     row = far.row(0, named=True)
     got = with_half(row["mean"], (row["high"] - row["low"]) / 2)
     return (
-        "The horizontal axis is the load that the sources offered in the measured window, which differs from the"
-        f" nominal one: at {row['load']} they offered {got} {row['unit']}."
+        "The horizontal axis is the load that the sources offered in the measured window, which"
+        f" differs from the nominal one: at {row['load']} they offered {got} {row['unit']}."
     )
 
 
 def _metric(
-    rows: pl.DataFrame, words: tuple[str, str, str], over: str, offered: pl.DataFrame | None = None, off: str = ""
+    rows: pl.DataFrame,
+    words: tuple[str, str, str],
+    over: str,
+    offered: pl.DataFrame | None = None,
+    off: str = "",
 ) -> Iterator[Figure]:
-    """One metric's figures; ``offered`` are the rows for the axis where the nominal load is not on it."""
+    """One metric's figures; ``offered`` are the rows for the axis where the nominal load is not on
+    it.
+    """
     series, metric, unit = words
     main = _main(rows, over)
     found = grouping.grouped(rows, [main] if main else [])
@@ -109,9 +128,17 @@ def _metric(
     data = [_means(panel, main, found, metric, labels) for panel in panels]
     x = _horizontal(rows, main, labels)
     if offered is not None and main == "load":
-        keys = [main, *(name for name in found.configuration if name in offered.columns and name != main)]
-        measured = offered.group_by(list(dict.fromkeys(keys))).agg(pl.col("value").mean().alias(OFFERED))
-        data = [one.join(measured, on=measured.columns[:-1], how="left", nulls_equal=True) for one in data]
+        keys = [
+            main,
+            *(name for name in found.configuration if name in offered.columns and name != main),
+        ]
+        measured = offered.group_by(list(dict.fromkeys(keys))).agg(
+            pl.col("value").mean().alias(OFFERED)
+        )
+        data = [
+            one.join(measured, on=measured.columns[:-1], how="left", nulls_equal=True)
+            for one in data
+        ]
         place: str | None = OFFERED
         title = f"offered load, {offered['unit'][0]} per node"
         x = alt.X(f"{OFFERED}:Q", title=title, scale=alt.Scale(zero=False), axis=axes.plain())
@@ -129,7 +156,13 @@ def _metric(
         layers = _layers(means, x, (metric, unit), main, found, reach, log=log)
         cut = axes.cut(means, reach, _mark(means, main, found), log=log)
         more = [
-            INTERVALS if axes.widths(means) else "" if metric in YES_OR_NO else axes.few_values(means),
+            (
+                INTERVALS
+                if axes.widths(means)
+                else ""
+                if metric in YES_OR_NO
+                else axes.few_values(means)
+            ),
             axes.missing_intervals(means),
             dodge.words(means),
             dodge.hidden_marks(means, LABEL if labels else main, reach, log=log),
@@ -139,7 +172,11 @@ def _metric(
             "" if common else axes.OWN_AXES,
         ]
         single = means["n"].max() == 1
-        first = "Each mark is one value." if single else f"Mean of {metric.replace('_', ' ')} over batches and seeds."
+        first = (
+            "Each mark is one value."
+            if single
+            else f"Mean of {metric.replace('_', ' ')} over batches and seeds."
+        )
         caption = " ".join(filter(None, [first, *more]))
         yield Figure(name, here, "", caption, layered(here, layers))
 
@@ -156,7 +193,9 @@ def _main(rows: pl.DataFrame, over: str) -> str | None:
 
 
 def _labels(rows: pl.DataFrame, main: str | None, shared: Sequence[str]) -> dict[object, str]:
-    """The labels for lists and names on the horizontal axis, without ``shared`` changes; empty for numbers."""
+    """The labels for lists and names on the horizontal axis, without ``shared`` changes; empty for
+    numbers.
+    """
     if main is None or grouping.numeric(rows, main) is not None:
         return {}
     values = rows[main].unique(maintain_order=True).to_list()
@@ -173,7 +212,9 @@ def _horizontal(rows: pl.DataFrame, main: str | None, labels: Mapping[object, st
     return axes.of_numbers(main, column, sorted(set(rows[column].drop_nulls().to_list())))
 
 
-def _means(panel: Panel, main: str | None, found: Grouping, metric: str, labels: Mapping[object, str]) -> pl.DataFrame:
+def _means(
+    panel: Panel, main: str | None, found: Grouping, metric: str, labels: Mapping[object, str]
+) -> pl.DataFrame:
     """A mean with its interval for each configuration in a panel, in axis order."""
     column = grouping.numeric(panel.rows, main) if main else None
     keys = [CURVE, *([main] if main else []), *([column] if column else []), *found.configuration]
@@ -182,10 +223,14 @@ def _means(panel: Panel, main: str | None, found: Grouping, metric: str, labels:
         data = data.with_columns(pl.lit(None, pl.Float64).alias(end) for end in ("low", "high"))
     if main is None or not labels:
         return data
-    return data.with_columns(pl.col(main).replace_strict(labels, return_dtype=pl.String).alias(LABEL))
+    return data.with_columns(
+        pl.col(main).replace_strict(labels, return_dtype=pl.String).alias(LABEL)
+    )
 
 
-def _mark(data: pl.DataFrame, main: str | None, found: Grouping) -> Callable[[Mapping[str, object]], str]:
+def _mark(
+    data: pl.DataFrame, main: str | None, found: Grouping
+) -> Callable[[Mapping[str, object]], str]:
     """Mark names in captions: their curves and their places on the axis."""
     several = bool(found.curves) and data[CURVE].n_unique() > 1
     at = LABEL if LABEL in data.columns else main
@@ -193,14 +238,28 @@ def _mark(data: pl.DataFrame, main: str | None, found: Grouping) -> Callable[[Ma
     def named(row: Mapping[str, object]) -> str:
         words = [str(row[CURVE])] if several else []
         return " at ".join(
-            [*words, *([f"{grouping.word(main)} {grouping.value_label(row[at])}"] if main and at else [])]
+            [
+                *words,
+                *(
+                    [f"{grouping.word(main)} {grouping.value_label(row[at])}"]
+                    if main and at
+                    else []
+                ),
+            ]
         )
 
     return named
 
 
 def _layers(
-    data: pl.DataFrame, x: alt.X, words: tuple[str, str], main: str | None, found: Grouping, ends: Ends, *, log: bool
+    data: pl.DataFrame,
+    x: alt.X,
+    words: tuple[str, str],
+    main: str | None,
+    found: Grouping,
+    ends: Ends,
+    *,
+    log: bool,
 ) -> Layers:
     metric, unit = words
     order = data[CURVE].unique(maintain_order=True).to_list()
@@ -209,9 +268,19 @@ def _layers(
     label = heading(worded(metric), unit)
     marks = axes.decades(ends) if log else alt.Undefined
     y = alt.Y("mean:Q", title=label, scale=axes.scale(ends, log=log), axis=marks)
-    names = [name for name in (CURVE, main, *found.configuration) if name and (name != CURVE or found.curves)]
-    tips = [alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in dict.fromkeys(names)]
-    tips += [alt.Tooltip(f"{OFFERED}:Q", title=OFFERED, format=FORMAT)] if OFFERED in data.columns else []
+    names = [
+        name
+        for name in (CURVE, main, *found.configuration)
+        if name and (name != CURVE or found.curves)
+    ]
+    tips = [
+        alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in dict.fromkeys(names)
+    ]
+    tips += (
+        [alt.Tooltip(f"{OFFERED}:Q", title=OFFERED, format=FORMAT)]
+        if OFFERED in data.columns
+        else []
+    )
     aside = dodge.offset(data) if len(order) > 1 else alt.Undefined
     tint = alt.Undefined if len(order) > 1 else PALETTE[0]
     ends_of = [alt.Tooltip(f"{end}:Q") for end in ("low", "high") if data["low"].count()]
@@ -222,9 +291,16 @@ def _layers(
     if data["low"].count():
         # A layer without any interval would have an axis without ends.
         layers.insert(
-            0, base.mark_rule(color=tint, xOffset=aside).encode(y=alt.Y("low:Q", title=label), y2=alt.Y2("high:Q"))
+            0,
+            base.mark_rule(color=tint, xOffset=aside).encode(
+                y=alt.Y("low:Q", title=label), y2=alt.Y2("high:Q")
+            ),
         )
-    joined = main is not None and found.lines and (LABEL not in data.columns or grouping.lists(data, main))
+    joined = (
+        main is not None
+        and found.lines
+        and (LABEL not in data.columns or grouping.lists(data, main))
+    )
     if joined:
         layers.insert(0, base.mark_line(color=tint, xOffset=aside).encode(y=y))
     if len(order) > 1:

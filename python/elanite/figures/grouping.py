@@ -1,15 +1,17 @@
-"""A figure's grouping: the parameters for its axis, its curves and its panels. No figure averages configurations.
+"""A figure's grouping: the parameters for its axis, its curves and its panels. No figure averages
+configurations.
 
-A *configuration* is everything but the seed: all parameter values, the machine, the job and the series. Seeds and
-batches in one configuration give a mean with its interval; two configurations never share a mark. ``grouped`` takes the
-selected rows, the horizontal axis's column and the columns that the figure names itself, and adds every other parameter
-that distinguishes configurations: to the curves, and to panels if a panel had more than ``CURVES`` curves.
+A *configuration* is everything but the seed: all parameter values, the machine, the job and the
+series. Seeds and batches in one configuration give a mean with its interval; two configurations
+never share a mark. ``grouped`` takes the selected rows, the horizontal axis's column and the
+columns that the figure names itself, and adds every other parameter that distinguishes
+configurations: to the curves, and to panels if a panel had more than ``CURVES`` curves.
 
-A parameter adds no curve if the axis and the curves determine it, as a tree's levels grow with the nodes on the axis,
-but it may cause a difference. Where the file does not name the curves, it is part of curve or panel names, if it has
-one value in each, as in a sample over several keys. Otherwise it is in tooltips, data and caption (``beside``). Text
-parameters, such as patterns and machines, always distinguish curves, also where each one has its own places on the
-axis.
+A parameter adds no curve if the axis and the curves determine it, as a tree's levels grow with the
+nodes on the axis, but it may cause a difference. Where the file does not name the curves, it is
+part of curve or panel names, if it has one value in each, as in a sample over several keys.
+Otherwise it is in tooltips, data and caption (``beside``). Text parameters, such as patterns and
+machines, always distinguish curves, also where each one has its own places on the axis.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ LAST = (MACHINE, "job", "series")
 """Columns that distinguish configurations only if no other parameter does, in this order."""
 
 EFFORT = ("series", "repeats")
-"""Columns for the repetitions and the place of a measurement in the file, unless configurations differ in them."""
+"""Columns for the repetitions and the place of a measurement in the file, unless configurations
+differ in them.
+"""
 
 DERIVED = ("rails", "policy", "striping", "threshold")
 """Columns that ``policies.with_policies`` makes from the machine's changes."""
@@ -65,11 +69,15 @@ class Grouping:
     axis: tuple[str, ...]
     """The horizontal axis's parameters; several if a measured quantity is on the axis."""
     curves: tuple[str, ...]
-    """The parameters that distinguish a panel's curves; with ``CURVE`` if the figure names its curves."""
+    """The parameters that distinguish a panel's curves; with ``CURVE`` if the figure names its
+    curves.
+    """
     panels: tuple[str, ...] = ()
     """The parameters that distinguish panels."""
     sampled: tuple[str, ...] = ()
-    """Parameters that go up and down along the axis, as in samples; lines must not join their marks."""
+    """Parameters that go up and down along the axis, as in samples; lines must not join their
+    marks.
+    """
     configuration: tuple[str, ...] = ()
     """All parameters that vary: one mark's rows have the same values for all these."""
     beside: tuple[str, ...] = ()
@@ -86,7 +94,9 @@ class Grouping:
 
     @property
     def words(self) -> str:
-        """The caption sentences about marks that differ in more than their place, and about shared changes."""
+        """The caption sentences about marks that differ in more than their place, and about shared
+        changes.
+        """
         found = [name for name in self.beside if name not in EFFORT]
         sentences = [f"All machines have {', '.join(self.common)}."] if self.common else []
         if found:
@@ -106,12 +116,16 @@ class Panel:
 
 
 def grouped(
-    rows: pl.DataFrame, axis: Sequence[str] = (), named: Sequence[str] = (), covered: Sequence[str] = ()
+    rows: pl.DataFrame,
+    axis: Sequence[str] = (),
+    named: Sequence[str] = (),
+    covered: Sequence[str] = (),
 ) -> Grouping:
     """The grouping for one metric's rows.
 
-    ``axis`` are the horizontal axis's columns, ``named`` those by which the figure distinguishes curves. Columns that
-    are ``covered`` are part of curve names; they distinguish configurations that have the same name.
+    ``axis`` are the horizontal axis's columns, ``named`` those by which the figure distinguishes
+    curves. Columns that are ``covered`` are part of curve names; they distinguish configurations
+    that have the same name.
     """
     free = [name for name in distinct(rows) if name not in (*axis, *named)]
     found = list(named)
@@ -126,7 +140,11 @@ def grouped(
         if rows.select(*rest, *axis).n_unique() == rows.select(*found, *axis).n_unique() == count:
             sampled = [name for name in found if name not in rest]
             found = rest
-    sampled += [name for name in free if name not in (*found, *covered) and _sampled(rows, name, found, axis)]
+    sampled += [
+        name
+        for name in free
+        if name not in (*found, *covered) and _sampled(rows, name, found, axis)
+    ]
     panels = _panels(rows, found, [name for name in found if name not in named]) if found else ()
     curves = tuple(name for name in found if name not in panels)
     rest = [name for name in free if name not in (*found, *covered) and not on_axis(name, axis)]
@@ -138,9 +156,22 @@ def grouped(
         panels += tuple(of_panels)
         curves += tuple(name for name in alone if name not in of_panels)
         rest = [name for name in rest if name not in alone]
-    shared = common(rows[MACHINE].unique(maintain_order=True)) if MACHINE in (*curves, *panels, *axis) else ()
+    shared = (
+        common(rows[MACHINE].unique(maintain_order=True))
+        if MACHINE in (*curves, *panels, *axis)
+        else ()
+    )
     sampled = list(dict.fromkeys(sampled))
-    return Grouping(tuple(axis), curves, panels, tuple(sampled), tuple(free), tuple(rest), tuple(covered), shared)
+    return Grouping(
+        tuple(axis),
+        curves,
+        panels,
+        tuple(sampled),
+        tuple(free),
+        tuple(rest),
+        tuple(covered),
+        shared,
+    )
 
 
 def common(labels: Iterable[object]) -> tuple[str, ...]:
@@ -165,10 +196,14 @@ _CHANGE = re.compile(r", (?=[\w.-]+=)")
 
 
 def distinct(rows: pl.DataFrame) -> list[str]:
-    """The parameters that vary, in the order in which they are taken to distinguish configurations."""
+    """The parameters that vary, in the order in which they are taken to distinguish
+    configurations.
+    """
     left_out = {"experiment", CURVE, *(DERIVED if MACHINE in rows.columns else ())}
     names = [name for name in varying(rows) if name not in left_out and not name.startswith("_")]
-    return sorted(names, key=lambda name: -1 if name == ON else LAST.index(name) + 1 if name in LAST else 0)
+    return sorted(
+        names, key=lambda name: -1 if name == ON else LAST.index(name) + 1 if name in LAST else 0
+    )
 
 
 def panels(rows: pl.DataFrame, grouping: Grouping, legend: str = "") -> Iterator[Panel]:
@@ -178,9 +213,16 @@ def panels(rows: pl.DataFrame, grouping: Grouping, legend: str = "") -> Iterator
     """
     for key, here in _parts(rows, grouping.panels):
         pairs = zip(grouping.panels, key, strict=True)
-        own = {name: label_without(value, grouping.common) if name == MACHINE else value for name, value in pairs}
+        own = {
+            name: label_without(value, grouping.common) if name == MACHINE else value
+            for name, value in pairs
+        }
         words = ", ".join(f"{word(name)} {value_label(value)}" for name, value in own.items())
-        curves = here.select(grouping.curves).unique(maintain_order=True) if grouping.curves else pl.DataFrame()
+        curves = (
+            here.select(grouping.curves).unique(maintain_order=True)
+            if grouping.curves
+            else pl.DataFrame()
+        )
         if curves.is_empty():
             yield Panel(words, here.with_columns(pl.lit(legend).alias(CURVE)))
             continue
@@ -189,35 +231,51 @@ def panels(rows: pl.DataFrame, grouping: Grouping, legend: str = "") -> Iterator
         for first in range(0, len(texts), each):
             some = slice(first, first + each)
             named = curves[some].with_columns(pl.Series("_curve", texts[some]))
-            part = here.join(named, on=list(grouping.curves), nulls_equal=True, maintain_order="left")
+            part = here.join(
+                named, on=list(grouping.curves), nulls_equal=True, maintain_order="left"
+            )
             part = part.drop(CURVE, strict=False).rename({"_curve": CURVE})
-            number = f"{first + 1} to {first + len(texts[some])} of {len(texts)}" if each < len(texts) else ""
+            number = (
+                f"{first + 1} to {first + len(texts[some])} of {len(texts)}"
+                if each < len(texts)
+                else ""
+            )
             yield Panel(", ".join(filter(None, [words, number])), part)
 
 
 def parts(rows: pl.DataFrame, known: Sequence[str]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The rows for each figure in a kind that distinguishes the ``known`` columns and series, with the others in words.
+    """The rows for each figure in a kind that distinguishes the ``known`` columns and series, with
+    the others in words.
 
     Rows without a parameter that distinguishes others, such as a lone job's, belong to every part.
     """
     shared = [name for name in (*known, "series") if name in rows.columns]
     apart: list[str] = []
     for name in distinct(rows):
-        if name not in shared and _several(rows.filter(pl.col(name).is_not_null()), name, [*shared, *apart]):
+        if name not in shared and _several(
+            rows.filter(pl.col(name).is_not_null()), name, [*shared, *apart]
+        ):
             apart.append(name)
     if not apart:
         yield "", rows
         return
     for key in rows.select(apart).drop_nulls().unique(maintain_order=True).rows():
-        here = [pl.col(name).eq_missing(value) | pl.col(name).is_null() for name, value in zip(apart, key, strict=True)]
-        words = ", ".join(f"{word(name)} {value_label(value)}" for name, value in zip(apart, key, strict=True))
+        here = [
+            pl.col(name).eq_missing(value) | pl.col(name).is_null()
+            for name, value in zip(apart, key, strict=True)
+        ]
+        words = ", ".join(
+            f"{word(name)} {value_label(value)}" for name, value in zip(apart, key, strict=True)
+        )
         yield words, rows.filter(here)
 
 
 def part_figures(
     rows: pl.DataFrame, known: Sequence[str], draw: Callable[[pl.DataFrame], Iterable[Figure]]
 ) -> Iterator[Figure]:
-    """The figures in a kind that distinguishes the ``known`` columns only: one for each part in ``parts``."""
+    """The figures in a kind that distinguishes the ``known`` columns only: one for each part in
+    ``parts``.
+    """
     found = list(parts(rows, known))
     for number, (words, here) in enumerate(found, 1):
         for figure in draw(here):
@@ -227,18 +285,28 @@ def part_figures(
 def names(curves: pl.DataFrame, shared: Sequence[str] = ()) -> list[str]:
     """A name for each row in a table with curves' parameters; no two rows have the same name.
 
-    ``shared`` are changes that no name needs. Lists have commas inside, so that semicolons separate them.
+    ``shared`` are changes that no name needs. Lists have commas inside, so that semicolons separate
+    them.
     """
     if MACHINE in curves.columns:
         own = [value and label_without(value, shared) for value in curves[MACHINE].to_list()]
         curves = curves.with_columns(pl.Series(MACHINE, own, pl.String))
     ends = [name.split(".")[-1] for name in curves.columns]
-    owned = ["." in name and ends.count(end) > 1 for name, end in zip(curves.columns, ends, strict=True)]
-    heads = [f"{word(name)} " if several else "" for name, several in zip(curves.columns, owned, strict=True)]
+    owned = [
+        "." in name and ends.count(end) > 1 for name, end in zip(curves.columns, ends, strict=True)
+    ]
+    heads = [
+        f"{word(name)} " if several else ""
+        for name, several in zip(curves.columns, owned, strict=True)
+    ]
     inside = any(listed(value) is not None for row in curves.rows() for value in row)
     comma = "; " if inside and curves.width > 1 else ", "
     short = [
-        comma.join(head + value_label(value) for head, value in zip(heads, row, strict=True) if value not in (None, ""))
+        comma.join(
+            head + value_label(value)
+            for head, value in zip(heads, row, strict=True)
+            if value not in (None, "")
+        )
         for row in curves.rows()
     ]
     if len(set(short)) == len(short):
@@ -247,13 +315,20 @@ def names(curves: pl.DataFrame, shared: Sequence[str] = ()) -> list[str]:
         ", ".join(f"{word(name)} {value}" for name, value in zip(curves.columns, row, strict=True))
         for row in curves.rows()
     ]
-    return long if len(set(long)) == len(long) else [f"{text} ({index + 1})" for index, text in enumerate(long)]
+    return (
+        long
+        if len(set(long)) == len(long)
+        else [f"{text} ({index + 1})" for index, text in enumerate(long)]
+    )
 
 
 def word(name: str) -> str:
     """A parameter's name in titles and legends."""
     suffix = next((suffix for suffix in SUFFIX.values() if name.endswith(suffix)), "")
-    return WORDS.get(name, name.removesuffix(suffix) if "." in name else name.removesuffix(suffix).replace("_", " "))
+    return WORDS.get(
+        name,
+        name.removesuffix(suffix) if "." in name else name.removesuffix(suffix).replace("_", " "),
+    )
 
 
 def value_label(value: object) -> str:
@@ -264,7 +339,9 @@ def value_label(value: object) -> str:
 
 
 def listed(value: object) -> list[object] | None:
-    """The items in a list from a machine's or an experiment's key, such as ``[8, 8]``; `None` for others."""
+    """The items in a list from a machine's or an experiment's key, such as ``[8, 8]``; `None` for
+    others.
+    """
     if not isinstance(value, str) or not value.startswith("["):
         return None
     try:
@@ -284,10 +361,14 @@ def lists(rows: pl.DataFrame, name: str) -> bool:
 
 
 def numeric(rows: pl.DataFrame, name: str) -> str | None:
-    """The column with a parameter's values as numbers: itself or its twin with a unit; `None` if it is text."""
+    """The column with a parameter's values as numbers: itself or its twin with a unit; `None` if it
+    is text.
+    """
     if rows.schema[name].is_numeric():
         return name
-    return next((twin for suffix in SUFFIX.values() if (twin := name + suffix) in rows.columns), None)
+    return next(
+        (twin for suffix in SUFFIX.values() if (twin := name + suffix) in rows.columns), None
+    )
 
 
 def measurable(rows: pl.DataFrame, name: str) -> bool:
@@ -296,7 +377,9 @@ def measurable(rows: pl.DataFrame, name: str) -> bool:
 
 
 def numbers(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with numbers in columns where all texts are numbers: varied keys are texts, as on the command line."""
+    """The rows with numbers in columns where all texts are numbers: varied keys are texts, as on
+    the command line.
+    """
     found = []
     for name in parameters(rows):
         if rows.schema[name] == pl.String and numeric(rows, name) is None:
@@ -322,10 +405,13 @@ def on_axis(name: str, axis: Sequence[str]) -> bool:
     return any(twin in axis or twin.replace(".", "_") in axis for twin in twins)
 
 
-def _separates_curves(rows: pl.DataFrame, name: str, curves: Sequence[str], axis: Sequence[str]) -> bool:
+def _separates_curves(
+    rows: pl.DataFrame, name: str, curves: Sequence[str], axis: Sequence[str]
+) -> bool:
     """Whether a parameter separates curves, although the axis has different places for its values.
 
-    A number does not if each place has its own value: it grows with the axis. Names on the axis separate everything.
+    A number does not if each place has its own value: it grows with the axis. Names on the axis
+    separate everything.
     """
     if name in EFFORT or not _several(rows, name, curves):
         return False
@@ -335,9 +421,14 @@ def _separates_curves(rows: pl.DataFrame, name: str, curves: Sequence[str], axis
         return False
     if not measurable(rows, name):
         return True
-    counts = [pl.col(name).n_unique().alias("_values"), pl.struct(name, axis[0]).n_unique().alias("_places")]
+    counts = [
+        pl.col(name).n_unique().alias("_values"),
+        pl.struct(name, axis[0]).n_unique().alias("_places"),
+    ]
     found = rows.group_by(curves).agg(counts) if curves else rows.select(counts)
-    return not found.filter((pl.col("_values") > 1) & (pl.col("_places") > pl.col("_values"))).is_empty()
+    return not found.filter(
+        (pl.col("_values") > 1) & (pl.col("_places") > pl.col("_values"))
+    ).is_empty()
 
 
 def _sampled(rows: pl.DataFrame, name: str, curves: Sequence[str], axis: Sequence[str]) -> bool:
@@ -356,7 +447,9 @@ def _sampled(rows: pl.DataFrame, name: str, curves: Sequence[str], axis: Sequenc
 
 
 def _panels(rows: pl.DataFrame, found: Sequence[str], free: Sequence[str]) -> tuple[str, ...]:
-    """The fewest panels with at most ``CURVES`` curves each; the most panels if every choice has more curves."""
+    """The fewest panels with at most ``CURVES`` curves each; the most panels if every choice has
+    more curves.
+    """
     if rows.select(found).n_unique() <= CURVES:
         return ()
     best: tuple[int, tuple[str, ...]] | None = None
@@ -374,7 +467,9 @@ def _panels(rows: pl.DataFrame, found: Sequence[str], free: Sequence[str]) -> tu
     return tuple(name for name in free if name != kept)
 
 
-def _parts(rows: pl.DataFrame, columns: Sequence[str]) -> Iterator[tuple[tuple[object, ...], pl.DataFrame]]:
+def _parts(
+    rows: pl.DataFrame, columns: Sequence[str]
+) -> Iterator[tuple[tuple[object, ...], pl.DataFrame]]:
     if not columns:
         if not rows.is_empty():
             yield (), rows

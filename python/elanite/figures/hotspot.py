@@ -34,12 +34,18 @@ def of_nodes(nodes: pl.DataFrame) -> Iterator[Figure]:
     rows = rows.filter(pl.col("nodes") == most).with_columns(
         curve=pl.format("{} / {}", pl.col("sizes"), pl.col("arrivals")), value=pl.col("accepted")
     )
-    yield from grouping.part_figures(rows, [*empty("nodes").columns, "sizes", "arrivals"], _of_nodes)
+    yield from grouping.part_figures(
+        rows, [*empty("nodes").columns, "sizes", "arrivals"], _of_nodes
+    )
 
 
 def _of_nodes(rows: pl.DataFrame) -> Iterator[Figure]:
     count = rows["node"].n_unique()
-    title = f"Hot-spot: bandwidth of each of {count} nodes that write" if count > 1 else "Hot-spot: bandwidth of a node"
+    title = (
+        f"Hot-spot: bandwidth of each of {count} nodes that write"
+        if count > 1
+        else "Hot-spot: bandwidth of a node"
+    )
     data = summarise(rows, ["node", "curve"]).sort("node", maintain_order=True)
     order = data["curve"].unique(maintain_order=True).to_list()
     stated = _groups(rows)
@@ -53,22 +59,29 @@ def _of_nodes(rows: pl.DataFrame) -> Iterator[Figure]:
             y=y,
             color=colour("curve", order, CURVES),
             shape=shape("curve", order, CURVES),
-            tooltip=[alt.Tooltip("node"), alt.Tooltip("curve"), alt.Tooltip("mean:Q", title="MB/s", format=FORMAT)],
+            tooltip=[
+                alt.Tooltip("node"),
+                alt.Tooltip("curve"),
+                alt.Tooltip("mean:Q", title="MB/s", format=FORMAT),
+            ],
         )
     )
     caption = "The bandwidth of each node into the memory of node 0, mean over seeds."
     if stated:
         at = {place: f"node {place:g}" for place in published.all_places(stated)}
         caption += (
-            " Dashed: the paper's figures for the nodes of the same first-level switch, and for nodes whose packets"
-            f" meet others at two levels, and at three levels. {published.caption(stated, at)}"
+            " Dashed: the paper's figures for the nodes of the same first-level switch, and for"
+            " nodes whose packets meet others at two levels, and at three levels."
+            f" {published.caption(stated, at)}"
         )
     layers = [points, *published.layers(stated, axes.rounded(ends))]
     yield Figure("16b", title, "figure 16 b", caption, layered(title, layers))
 
 
 def _groups(rows: pl.DataFrame) -> list[PlottedValue]:
-    """Each node group's published bandwidth, from its first node to its last one, if the rows are of its network."""
+    """Each node group's published bandwidth, from its first node to its last one, if the rows are
+    of its network.
+    """
     return [
         PlottedValue(claim, places=_nodes(claim))
         for claim in claims()
@@ -78,5 +91,9 @@ def _groups(rows: pl.DataFrame) -> list[PlottedValue]:
 
 def _nodes(claim: Claim) -> tuple[float, ...]:
     """A group's first and last node."""
-    nodes = claim.measure.quantity.first.where["node"] if isinstance(claim.measure, GroupMeasure) else None
+    nodes = (
+        claim.measure.quantity.first.where["node"]
+        if isinstance(claim.measure, GroupMeasure)
+        else None
+    )
     return nodes.span if isinstance(nodes, Limits) else ()

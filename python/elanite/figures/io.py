@@ -45,13 +45,19 @@ def _table(rows: pl.DataFrame) -> Iterator[Figure]:
     title = "I/O: highest load of an I/O node"
     fractions = rows["writes"].unique().sort().to_list()
     # The paper's fraction first.
-    fractions = [one for one in fractions if one == HALF] + [one for one in fractions if one != HALF]
+    fractions = [one for one in fractions if one == HALF] + [
+        one for one in fractions if one != HALF
+    ]
     stated = {claim.id: claim for claim in claims()}
     columns = [
         Column("destinations, I/O nodes", 2.2, "left"),
         Column("published\nhalf written"),
         Column("simulated\nhalf written", 1.2),
-        *(Column(f"{_written(one)}\n{mapping}", 1.2) for one in fractions for mapping in ("shared", "dedicated")),
+        *(
+            Column(f"{_written(one)}\n{mapping}", 1.2)
+            for one in fractions
+            for mapping in ("shared", "dedicated")
+        ),
     ]
     lines = []
     for traffic in TRAFFIC.values():
@@ -67,26 +73,36 @@ def _table(rows: pl.DataFrame) -> Iterator[Figure]:
                 for mapping in ("shared", "dedicated")
             ]
             middle = _cell(here.filter(pl.col("writes") == HALF), value)
-            lines.append([Cell(f"{traffic}\n{place}"), Cell(f"{value:g}" if value else ""), middle, *cells])
+            lines.append(
+                [Cell(f"{traffic}\n{place}"), Cell(f"{value:g}" if value else ""), middle, *cells]
+            )
     caption = (
-        "Accepted load of an I/O node at saturation, reads and writes, in MB/s, with half of its 95% confidence"
-        " interval; the tint compares the mean of shared and dedicated I/O nodes with the published figure. The paper"
-        " finds little difference between fractions of writes. The data of reads and of writes go in opposite"
-        " directions, so that half of each can be more than all of one. Deterministic: blocks of nodes share an I/O"
-        " node; the paper does not say which nodes do."
+        "Accepted load of an I/O node at saturation, reads and writes, in MB/s, with half of its"
+        " 95% confidence interval; the tint compares the mean of shared and dedicated I/O nodes"
+        " with the published figure. The paper finds little difference between fractions of writes."
+        " The data of reads and of writes go in opposite directions, so that half of each can be"
+        " more than all of one. Deterministic: blocks of nodes share an I/O node; the paper does"
+        " not say which nodes do."
     )
     if "cyclic" in rows["pattern"]:
-        caption += " Cyclic: the I/O nodes are assigned in turn; the paper's value stands with the other assignment."
+        caption += (
+            " Cyclic: the I/O nodes are assigned in turn; the paper's value stands with the other"
+            " assignment."
+        )
     grid = Grid(columns, lines, "of the published value")
     yield Figure("table-1", title, "table 1", caption, table(grid, title), wide=True, grid=grid)
 
 
 def _written(fraction: float) -> str:
-    return {0.0: "all read", HALF: "half written", 1.0: "all written"}.get(fraction, f"{fraction:.0%} written")
+    return {0.0: "all read", HALF: "half written", 1.0: "all written"}.get(
+        fraction, f"{fraction:.0%} written"
+    )
 
 
 def _cell(rows: pl.DataFrame, value: float | None = None) -> Cell:
-    """The mean over the configurations with its interval, and its distance from a published value."""
+    """The mean over the configurations with its interval, and its distance from a published
+    value.
+    """
     if rows.is_empty():
         return Cell("")
     found = averaged(rows)

@@ -1,10 +1,12 @@
 """The congestion matrix as in petrini2003's figure 15, for any network.
 
-Every switch level has a row of blocks, the top level first. A block is a switch: the squares above are its links to the
-level above, the squares below its links to the level below, and the square between them is the switch itself. A hotter
-square is darker. There are two pictures. For the *delays*, as in the paper: each square is a link by which packets come
-in, and the links that enter nodes have a row below. For the *waits*: each square is a link by which packets leave. A
-run with slices gets a slider: first each time slice, relative to the hottest slice, and at its end the measured window.
+Every switch level has a row of blocks, the top level first. A block is a switch: the squares above
+are its links to the level above, the squares below its links to the level below, and the square
+between them is the switch itself. A hotter square is darker. There are two pictures. For the
+*delays*, as in the paper: each square is a link by which packets come in, and the links that enter
+nodes have a row below. For the *waits*: each square is a link by which packets leave. A run with
+slices gets a slider: first each time slice, relative to the hottest slice, and at its end the
+measured window.
 
 ``elanite.figures.matrix_places`` has each square's place.
 """
@@ -44,8 +46,8 @@ LEAVING = "links that leave switches"
 """The links in the wait picture."""
 
 BACKLOG = (
-    "Links from nodes have no square: packets wait for them in the adapters, and this backlog is no congestion of the"
-    " network."
+    "Links from nodes have no square: packets wait for them in the adapters, and this backlog is no"
+    " congestion of the network."
 )
 """The wait picture's caption."""
 
@@ -66,12 +68,21 @@ def _flat_words(matrix: Matrix, numbers: str) -> str:
     ordered = matrix.switches.sort("switch")["name"].to_list()
     names = [str(name).removeprefix("switch ") for name in ordered]
     group = -(-len(names) // MOST_BLOCKS)
-    column = "A column is a switch with its links" if group == 1 else f"A column is {group} switches with their links"
+    column = (
+        "A column is a switch with its links"
+        if group == 1
+        else f"A column is {group} switches with their links"
+    )
     few = names if len(names) <= 5 else [*names[:3], f"… to {names[-1]}"]
-    return f"{column}, a row for each kind of links. From left to right, the switches are {'; '.join(few)}. {numbers}"
+    return (
+        f"{column}, a row for each kind of links. From left to right, the switches are"
+        f" {'; '.join(few)}. {numbers}"
+    )
 
 
-def draw(matrix: Matrix, name: str, title: str, paper: str = "", parameters: str = "") -> list[Figure]:
+def draw(
+    matrix: Matrix, name: str, title: str, paper: str = "", parameters: str = ""
+) -> list[Figure]:
     """A matrix's delay and wait pictures; ``parameters`` describe the traffic in the captions."""
     waits = (f"{name}-waits", f"{title}, waits for {LEAVING}", "")
     views = zip(((name, title, paper), waits), (of_delays(matrix), of_waits(matrix)), strict=True)
@@ -95,18 +106,22 @@ def of_delays(matrix: Matrix) -> View:
         slices=matrix.slices.select("slice", "link", switch="enters", us="delay_us"),
         rows=("from above", "from below"),
         flat=flat(matrix),
-        says=_flat_words(
-            matrix,
-            "A square is a link that enters the switch; the last row has the links that enter nodes. The number of a"
-            " link is the sum of the delays with which packets come in by this link: what they have waited since their"
-            " injection. The number of a switch is the sum over its links.",
-        )
-        if flat(matrix)
-        else (
-            "Links that come in from above are above the switch, links that come in from below are below; the last row"
-            " has the links that enter nodes. The number of a link is the sum of the delays with which packets come in"
-            " by this link: what they have waited since their injection, at their node and at all switches on their"
-            " way. The number of a switch is the sum over its links."
+        says=(
+            _flat_words(
+                matrix,
+                "A square is a link that enters the switch; the last row has the links that enter"
+                " nodes. The number of a link is the sum of the delays with which packets come in"
+                " by this link: what they have waited since their injection. The number of a switch"
+                " is the sum over its links.",
+            )
+            if flat(matrix)
+            else (
+                "Links that come in from above are above the switch, links that come in from below"
+                " are below; the last row has the links that enter nodes. The number of a link is"
+                " the sum of the delays with which packets come in by this link: what they have"
+                " waited since their injection, at their node and at all switches on their way. The"
+                " number of a switch is the sum over its links."
+            )
         ),
         matrix=matrix,
     )
@@ -125,27 +140,36 @@ def of_waits(matrix: Matrix) -> View:
         ),
         ends=links.clear(),
         switches=matrix.switches.select("switch", "level", "name", "packets", us="waiting_us"),
-        slices=matrix.slices.drop_nulls("switch").select("slice", "link", "switch", us="waiting_us"),
+        slices=matrix.slices.drop_nulls("switch").select(
+            "slice", "link", "switch", us="waiting_us"
+        ),
         rows=("up", "down"),
         flat=flat(matrix),
-        says=_flat_words(
-            matrix,
-            "A square is a link that leaves the switch. The number of a link is the sum of the times that packets"
-            f" waited for this link; the number of a switch is the sum over its links. {BACKLOG}",
-        )
-        if flat(matrix)
-        else (
-            "Links upwards are above the switch, links downwards are below; those of the first level lead to the"
-            " nodes. The number of a link is the sum of the times that packets waited for this link; the number of a"
-            f" switch is the sum over its links. {BACKLOG} The delays of the other picture are the sums of the waits"
-            " along the way of each packet, for the link from its node, too."
+        says=(
+            _flat_words(
+                matrix,
+                "A square is a link that leaves the switch. The number of a link is the sum of the"
+                " times that packets waited for this link; the number of a switch is the sum over"
+                f" its links. {BACKLOG}",
+            )
+            if flat(matrix)
+            else (
+                "Links upwards are above the switch, links downwards are below; those of the first"
+                " level lead to the nodes. The number of a link is the sum of the times that"
+                " packets waited for this link; the number of a switch is the sum over its links."
+                f" {BACKLOG} The delays of the other picture are the sums of the waits along the"
+                " way of each packet, for the link from its node, too."
+            )
         ),
         matrix=matrix,
     )
 
 
 def _figure(view: View, name: str, title: str, paper: str, parameters: str) -> Figure:
-    caption = f"{blocks(view)}{view.says} The most loaded link in the picture and the most loaded switch have 100."
+    caption = (
+        f"{blocks(view)}{view.says} The most loaded link in the picture and the most loaded switch"
+        " have 100."
+    )
     if grouped(view):
         caption += " The packets of such a square are those of all."
     if view.matrix.slice_count:
@@ -154,7 +178,9 @@ def _figure(view: View, name: str, title: str, paper: str, parameters: str) -> F
         caption += " A cross in place of a number marks links that were down in the run."
     if parameters:
         caption += f" Parameters: {parameters}."
-    return Figure(name, title, paper, caption, _chart(view, name, title), wide=True, data=_reader_table(view))
+    return Figure(
+        name, title, paper, caption, _chart(view, name, title), wide=True, data=_reader_table(view)
+    )
 
 
 def _chart(view: View, name: str, title: str) -> alt.LayerChart:
@@ -162,9 +188,13 @@ def _chart(view: View, name: str, title: str) -> alt.LayerChart:
     members, labels, height = layout(view)
     # The moments that the slider shows; a Vega expression picks the one from the lists below.
     moments = moments_of(matrix)
-    moment = alt.param(name="moment_" + "".join(c if c.isalnum() else "_" for c in name), value=len(moments))
+    moment = alt.param(
+        name="moment_" + "".join(c if c.isalnum() else "_" for c in name), value=len(moments)
+    )
     if matrix.slice_count:
-        slider = alt.binding_range(min=1, max=len(moments), step=1, name="time slice, then the measured window ")
+        slider = alt.binding_range(
+            min=1, max=len(moments), step=1, name="time slice, then the measured window "
+        )
         moment = alt.param(name=moment.name, value=len(moments), bind=slider)
     most = json.dumps(largest(view))
 
@@ -180,7 +210,11 @@ def _chart(view: View, name: str, title: str) -> alt.LayerChart:
         title="sum, most loaded = 100",
         scale=alt.Scale(domain=[0, 100], range=HEAT),
         legend=alt.Legend(
-            orient="bottom", direction="horizontal", gradientLength=320, titleLimit=320, values=[0, 25, 50, 75, 100]
+            orient="bottom",
+            direction="horizontal",
+            gradientLength=320,
+            titleLimit=320,
+            values=[0, 25, 50, 75, 100],
         ),
     )
     tooltip = [
@@ -222,7 +256,9 @@ def _numbers(base: alt.Chart, tooltip: list[alt.Tooltip]) -> alt.Chart:
     """The sums as numbers in their squares."""
     found: alt.Chart = (
         base.transform_filter(f"{_WIDE} && !datum.failed")
-        .transform_calculate(size=f"datum.kind == 'switch' && datum.x2 - datum.x >= {2 * DIGITS} ? 13 : 9")
+        .transform_calculate(
+            size=f"datum.kind == 'switch' && datum.x2 - datum.x >= {2 * DIGITS} ? 13 : 9"
+        )
         .mark_text(baseline="middle")
         .encode(
             x=alt.X("centre:Q"),
@@ -257,7 +293,9 @@ def moments_of(matrix: Matrix) -> list[str]:
 
 def _reader_table(view: View) -> pl.DataFrame:
     """The measured window's figures, as a table for readers: links, then switches."""
-    links = pl.concat([part.select("name", "packets", "us") for part in (view.links, view.ends) if len(part)])
+    links = pl.concat(
+        [part.select("name", "packets", "us") for part in (view.links, view.ends) if len(part)]
+    )
     parts = [links, view.switches.select("name", "packets", "us")]
     share = 100 * pl.col("us") / pl.max_horizontal(pl.col("us").max(), 1e-9)
     named = [part.sort("us", descending=True).with_columns(relative=share) for part in parts]
@@ -274,7 +312,9 @@ class MatrixScene:
     """The delay picture at every moment, for separate drawing. Lengths are in pixels."""
 
     squares: pl.DataFrame
-    """``x``, ``x2``, ``y``, ``y2``, ``name``, ``kind``, and ``relative``, the list of all moments' figures."""
+    """``x``, ``x2``, ``y``, ``y2``, ``name``, ``kind``, and ``relative``, the list of all moments'
+    figures.
+    """
     labels: pl.DataFrame
     """``x``, ``y``, ``text``, and ``align`` (left or center)."""
     moments: list[str]

@@ -1,10 +1,11 @@
 """The places of a congestion matrix's squares, and the numbers that a picture shows there.
 
-Networks without levels, such as a torus or a dragonfly, have one switch row. Their links have a row for each kind below
-the switches: by dimension, local and global ones, and node links.
+Networks without levels, such as a torus or a dragonfly, have one switch row. Their links have a row
+for each kind below the switches: by dimension, local and global ones, and node links.
 
-If a level has more switches or links than there is room for, neighbour groups share a square with the group's highest
-figure, so that averages hide no hot link. Squares without room for a number have only a colour.
+If a level has more switches or links than there is room for, neighbour groups share a square with
+the group's highest figure, so that averages hide no hot link. Squares without room for a number
+have only a colour.
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ class View:
     """A matrix's numbers that one picture shows. All frames have the time in ``us``."""
 
     links: pl.DataFrame
-    """The switches' links: ``link``, ``name``, ``packets``, ``us``, the ``switch`` and its ``level``, whether the link
-    is drawn ``above`` it, and its ``kind`` (see ``kinds``)."""
+    """The switches' links: ``link``, ``name``, ``packets``, ``us``, the ``switch`` and its
+    ``level``, whether the link is drawn ``above`` it, and its ``kind`` (see ``kinds``).
+    """
     ends: pl.DataFrame
     """The links that enter nodes, with the switch that they leave, if they have a separate row."""
     switches: pl.DataFrame
@@ -54,22 +56,35 @@ class View:
 
 
 def flat(matrix: Matrix) -> bool:
-    """Whether switches on one level are connected with one another, as in a torus or a dragonfly: no up or down."""
+    """Whether switches on one level are connected with one another, as in a torus or a dragonfly:
+    no up or down.
+    """
     return matrix.links.filter(pl.col("level") == pl.col("enters_level")).height > 0
 
 
 def blocks(view: View) -> str:
-    """The sentences on blocks and rows in a network with levels, on rails, and on squares of several."""
+    """The sentences on blocks and rows in a network with levels, on rails, and on squares of
+    several.
+    """
     said = ""
     most = view.switches["level"].value_counts()["count"].max()
     if not view.flat:
         several = isinstance(most, int) and most > MOST_BLOCKS
-        said = f"A block is a switch{', or several neighbours' if several else ''}, and a row is a level. "
+        said = (
+            f"A block is a switch{', or several neighbours' if several else ''}, and a row is a"
+            " level. "
+        )
     rails = (
-        view.switches.sort("switch")["name"].str.extract(r" of rail (\d+)$").drop_nulls().unique(maintain_order=True)
+        view.switches.sort("switch")["name"]
+        .str.extract(r" of rail (\d+)$")
+        .drop_nulls()
+        .unique(maintain_order=True)
     )
     if len(rails) > 1:
-        said += f"In a row, the switches of rail {rails[0]} are on the left, those of rail {rails[-1]} on the right. "
+        said += (
+            f"In a row, the switches of rail {rails[0]} are on the left, those of rail {rails[-1]}"
+            " on the right. "
+        )
     return said + (f"{SEVERAL} " if grouped(view) else "")
 
 
@@ -79,7 +94,9 @@ def grouped(view: View) -> bool:
 
 
 def layout(view: View) -> tuple[pl.DataFrame, pl.DataFrame, int]:
-    """The places of all switches and links (a group has one place), the labels, and the total height."""
+    """The places of all switches and links (a group has one place), the labels, and the total
+    height.
+    """
     members: list[pl.DataFrame] = []
     labels: list[tuple[float, float, str, str]] = []
     top = HEAD
@@ -97,7 +114,8 @@ def layout(view: View) -> tuple[pl.DataFrame, pl.DataFrame, int]:
             kinds = sorted(links["kind"].unique())
             node = "from nodes" if len(view.ends) else "to nodes"
             of_kinds = (
-                (node if kind == "nodes" else kind, links.filter(pl.col("kind") == kind), SQUARE) for kind in kinds
+                (node if kind == "nodes" else kind, links.filter(pl.col("kind") == kind), SQUARE)
+                for kind in kinds
             )
             several = view.switches["level"].n_unique() > 1
             rows = [(f"level {level}" if several else "switches", switches, CENTRE), *of_kinds]
@@ -105,7 +123,9 @@ def layout(view: View) -> tuple[pl.DataFrame, pl.DataFrame, int]:
             rows.append(("at nodes", view.ends, SQUARE))
         rows = [row for row in rows if not row[1].is_empty()]
         for label, row, height in rows:
-            placed = _row(row, switches).with_columns(y=pl.lit(float(top)), y2=pl.lit(float(top + height)))
+            placed = _row(row, switches).with_columns(
+                y=pl.lit(float(top)), y2=pl.lit(float(top + height))
+            )
             members.append(placed)
             labels.append((6.0, top + height / 2, label, "left"))
             top += height
@@ -117,7 +137,9 @@ def layout(view: View) -> tuple[pl.DataFrame, pl.DataFrame, int]:
 
 
 def _row(row: pl.DataFrame, switches: pl.DataFrame) -> pl.DataFrame:
-    """The places in a row of links in one direction, or of the switches themselves, from left to right."""
+    """The places in a row of links in one direction, or of the switches themselves, from left to
+    right.
+    """
     group = -(-len(switches) // MOST_BLOCKS)
     blocks = -(-len(switches) // group)
     links = "link" in row.columns
@@ -140,7 +162,9 @@ def _row(row: pl.DataFrame, switches: pl.DataFrame) -> pl.DataFrame:
             block=block,
         )
         .with_columns(
-            x=LEFT + pl.col("block") * pitch + pl.int_range(pl.len()).over("block") // share * width,
+            x=LEFT
+            + pl.col("block") * pitch
+            + pl.int_range(pl.len()).over("block") // share * width,
         )
         .with_columns(x2=pl.col("x") + width)
     )
@@ -178,27 +202,41 @@ def parts_of(members: pl.DataFrame, view: View) -> pl.DataFrame:
         hottest=pl.col("name").get(pl.col("us").arg_max()),
         size=pl.len(),
     )
-    group = pl.format("hottest of {}, {} … {}; in the window {}", "size", "first", "last", "hottest")
-    parts = parts.with_columns(name=pl.when(pl.col("size") > 1).then(group).otherwise("first")).with_row_index("part")
-    delays = [[0.0] * view.matrix.slice_count + [_short(window)] for window in parts["window"].to_list()]
+    group = pl.format(
+        "hottest of {}, {} … {}; in the window {}", "size", "first", "last", "hottest"
+    )
+    parts = parts.with_columns(
+        name=pl.when(pl.col("size") > 1).then(group).otherwise("first")
+    ).with_row_index("part")
+    delays = [
+        [0.0] * view.matrix.slice_count + [_short(window)] for window in parts["window"].to_list()
+    ]
     owner = parts.select("part", "kind", "id").explode("id")
     links = view.slices.select("slice", "us", kind=pl.lit("link"), id="link")
     switches = _by_switch(view).select("slice", "us", kind=pl.lit("switch"), id="switch")
     sums = pl.concat([links, switches]).join(owner, on=["kind", "id"])
     for part, slice_, most in sums.group_by("part", "slice").agg(pl.col("us").max()).iter_rows():
         delays[part][slice_] = _short(most)
-    kept = parts.select(*place, "name", "packets").with_columns(delays=pl.Series(delays, dtype=pl.List(pl.Float64)))
+    kept = parts.select(*place, "name", "packets").with_columns(
+        delays=pl.Series(delays, dtype=pl.List(pl.Float64))
+    )
     if not view.matrix.failed:
         return kept
     down = pl.element().is_in(list(view.matrix.failed)).any()
     return kept.with_columns(
-        failed=parts.select((pl.col("kind") == "link") & pl.col("id").list.eval(down).list.first()).to_series()
+        failed=parts.select(
+            (pl.col("kind") == "link") & pl.col("id").list.eval(down).list.first()
+        ).to_series()
     )
 
 
 def _by_switch(view: View) -> pl.DataFrame:
     """The switches' sums, slice by slice."""
-    return view.slices.drop_nulls("switch").group_by("slice", "switch", maintain_order=True).agg(pl.col("us").sum())
+    return (
+        view.slices.drop_nulls("switch")
+        .group_by("slice", "switch", maintain_order=True)
+        .agg(pl.col("us").sum())
+    )
 
 
 def maxima(view: View) -> dict[str, list[float]]:
@@ -218,5 +256,7 @@ def largest(view: View) -> dict[str, list[float]]:
 
 
 def _short(us: float) -> float:
-    """A time with the digits that pages keep: a few ns are as large a part of the largest sum as in longer runs."""
+    """A time with the digits that pages keep: a few ns are as large a part of the largest sum as in
+    longer runs.
+    """
     return float(f"{us:.5g}")

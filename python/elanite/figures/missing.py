@@ -1,8 +1,8 @@
 """An experiment file's figures that stay empty although all points are finished, in sentences.
 
-A figure is empty if it selects no rows, if its rows have no values for its metric, or if its rows have no place on the
-axis; a special figure kind, if it finds no results that it knows (see ``figure_checks``). A figure for series that were
-left out of the run (``--series``) is not missing.
+A figure is empty if it selects no rows, if its rows have no values for its metric, or if its rows
+have no place on the axis; a special figure kind, if it finds no results that it knows (see
+``figure_checks``). A figure for series that were left out of the run (``--series``) is not missing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ ROWS = ("curves", "bars", "loads")
 
 
 def missing(plan: Plan, store: Store, drawn: Collection[str]) -> list[str]:
-    """A sentence for each empty ``[[figure]]`` in ``plan``; ``drawn`` are the names of all figures."""
+    """A sentence for each empty ``[[figure]]`` in ``plan``; ``drawn`` are the names of all
+    figures.
+    """
     points = frames.finished(plan, store)
     if len(points) < len(plan.points) or not points:
         return []
@@ -48,7 +50,9 @@ def missing(plan: Plan, store: Store, drawn: Collection[str]) -> list[str]:
 
 
 def _special(asked: FigureSection, points: Sequence[Point], store: Store) -> Iterator[str]:
-    """The reason why a special figure kind stays empty; figures in such a kind have their own names."""
+    """The reason why a special figure kind stays empty; figures in such a kind have their own
+    names.
+    """
     kind = asked["draw"]
     if kind == "congestion":
         here = [point for point in points if not asked["series"] or point.series in asked["series"]]
@@ -56,7 +60,9 @@ def _special(asked: FigureSection, points: Sequence[Point], store: Store) -> Ite
             yield "no point has slices of time; set run.slices"
     elif not figures.draw(asked, frames.tidy(points, store, figures.OWN[kind][0])):
         shipped = figure_checks.NEEDS[kind][-1] if kind in figure_checks.NEEDS else ""
-        yield f"no results that draw = `{kind}` shows" + (f", which are those of {shipped}" if shipped else "")
+        yield f"no results that draw = `{kind}` shows" + (
+            f", which are those of {shipped}" if shipped else ""
+        )
 
 
 def _is_drawn(asked: FigureSection, drawn: Collection[str]) -> bool:
@@ -68,17 +74,25 @@ def _is_drawn(asked: FigureSection, drawn: Collection[str]) -> bool:
 
 def _reasons(asked: FigureSection, rows: pl.DataFrame) -> Iterator[str]:
     """The first reason."""
-    here = chosen(rows, {**({"series": asked["series"]} if asked["series"] else {}), **asked["where"]})
+    here = chosen(
+        rows, {**({"series": asked["series"]} if asked["series"] else {}), **asked["where"]}
+    )
     metric = asked["metric"] or "accepted"
     if here.is_empty():
         yield "its `series` and `where` select no rows"
         return
     have = here["metric"].unique(maintain_order=True).to_list()
     if metric not in have:
-        yield f"no row has the metric `{metric}`{did_you_mean(metric, have)}; the metrics are {', '.join(have)}"
+        yield (
+            f"no row has the metric `{metric}`{did_you_mean(metric, have)}; the metrics are"
+            f" {', '.join(have)}"
+        )
         return
     if asked["steady"]:
         yield f"no point with the metric `{metric}` is steady"
         return
     x = f" at `{asked['x']}`" if asked["x"] else ""
-    yield f"no row of the metric `{metric}` has a place{x}; the parameters are {', '.join(frames.parameters(here))}"
+    yield (
+        f"no row of the metric `{metric}` has a place{x}; the parameters are"
+        f" {', '.join(frames.parameters(here))}"
+    )

@@ -35,7 +35,9 @@ PATTERNS = {"uniform": "uniform traffic", "blocks": "a server for each block of 
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """Each policy's accepted load beyond saturation, relative to basic, also after a rail failure."""
+    """Each policy's accepted load beyond saturation, relative to basic, also after a rail
+    failure.
+    """
     rows = padded(with_policies(rows), servers=pl.String)
     if rows.is_empty():
         return
@@ -61,20 +63,26 @@ def _table(rows: pl.DataFrame) -> Figure:
         found.setdefault(str(case), {})[str(curve)] = averaged(group)
     columns = [Column("machine and traffic", 3.5, "left"), *(Column(name) for name in names)]
     body = [
-        [Cell(case), *(_cell(case, name, figures.get(name), figures.get("basic")) for name in names)]
+        [
+            Cell(case),
+            *(_cell(case, name, figures.get(name), figures.get("basic")) for name in names),
+        ]
         for case, figures in found.items()
     ]
     caption = (
-        "Accepted load beyond saturation, in MB/s for each node that sends, or for each server where there are some,"
-        f" with half of its 95% confidence interval; {rows['message'][0]} messages. The tint shows the distance of a"
-        " figure from that of basic in the same row."
+        "Accepted load beyond saturation, in MB/s for each node that sends, or for each server"
+        f" where there are some, with half of its 95% confidence interval; {rows['message'][0]}"
+        " messages. The tint shows the distance of a figure from that of basic in the same row."
     )
     grid = Grid(columns, body, "of what basic accepts")
     return Figure("beyond", title, "", caption, table(grid, title), wide=True, grid=grid)
 
 
 def _case(series: str, pattern: str, machine: str) -> str:
-    words = {"pattern": PATTERNS.get(pattern, pattern), "duplex": changes(machine).get("bus.duplex", "")}
+    words = {
+        "pattern": PATTERNS.get(pattern, pattern),
+        "duplex": changes(machine).get("bus.duplex", ""),
+    }
     return CASES.get(series, series).format(**words)
 
 

@@ -1,4 +1,6 @@
-"""Static rail allocation (coll2003 s2): the rails that nodes need (figure 2), and matrices (figures 3 and 4)."""
+"""Static rail allocation (coll2003 s2): the rails that nodes need (figure 2), and matrices (figures
+3 and 4).
+"""
 
 from __future__ import annotations
 
@@ -57,14 +59,18 @@ def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
     )
     title = "Static allocation: the rails that nodes need to reach each other"
     caption = (
-        "Each adapter either transmits or receives, and every node is to reach every other without nodes in between."
-        " Marks are computed points, both ends of every step. No static allocation needs fewer rails than"
-        " algorithm 2: r rails connect at most C(r, r/2) nodes."
+        "Each adapter either transmits or receives, and every node is to reach every other without"
+        " nodes in between. Marks are computed points, both ends of every step. No static"
+        " allocation needs fewer rails than algorithm 2: r rails connect at most C(r, r/2) nodes."
     )
-    last = {row["algorithm"]: row["value"] for row in data.filter(pl.col("nodes") == many).iter_rows(named=True)}
+    last = {
+        row["algorithm"]: row["value"]
+        for row in data.filter(pl.col("nodes") == many).iter_rows(named=True)
+    }
     if len(last) == len(ALGORITHMS):
         caption += (
-            f" {many:,} nodes need {last['logarithmic']:.0f} rails with algorithm 1, {last['optimal']:.0f} with 2."
+            f" {many:,} nodes need {last['logarithmic']:.0f} rails with algorithm 1,"
+            f" {last['optimal']:.0f} with 2."
         )
     layers = [base.mark_line(interpolate="step-after"), marks]
     yield Figure("2", title, "figure 2", caption, layered(title, layers))
@@ -78,27 +84,47 @@ def matrices(table: pl.DataFrame) -> Iterator[Figure]:
 
 
 def _matrix(matrix: pl.DataFrame) -> Figure:
-    algorithm, nodes, rails = matrix["algorithm"][0], matrix["node"].n_unique(), matrix["rail"].n_unique()
+    algorithm, nodes, rails = (
+        matrix["algorithm"][0],
+        matrix["node"].n_unique(),
+        matrix["rail"].n_unique(),
+    )
     words = {role: said for role, (said, _) in ROLES.items()}
     data = matrix.select("rail", "node", role=pl.col("role").replace_strict(words)).with_columns(
         digit=pl.col("role").str.head(1)
     )
     scale = alt.Scale(domain=list(words.values()), range=[tint for _, tint in ROLES.values()])
-    x = alt.X("node:O", title="node", axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False))
+    x = alt.X(
+        "node:O", title="node", axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False)
+    )
     y = alt.Y("rail:O", title="rail", axis=alt.Axis(domain=False, ticks=False))
-    base = alt.Chart(data).encode(x=x, y=y, tooltip=[alt.Tooltip("rail"), alt.Tooltip("node"), alt.Tooltip("role")])
+    base = alt.Chart(data).encode(
+        x=x, y=y, tooltip=[alt.Tooltip("rail"), alt.Tooltip("node"), alt.Tooltip("role")]
+    )
     tints = base.mark_rect(stroke="white", strokeWidth=1).encode(
-        color=alt.Color("role:N", title="the node's adapter on the rail", scale=scale, legend=below(opacity=1))
+        color=alt.Color(
+            "role:N", title="the node's adapter on the rail", scale=scale, legend=below(opacity=1)
+        )
     )
     number = PAPER.get((algorithm, nodes, rails), "")
     name = ALGORITHMS[algorithm].split(",")[0]
     title = f"Static allocation: {rails} rails and {nodes} nodes, {name}"
     caption = (
-        "A node reaches another node on a rail on which it has a 1 and the other node a 0; each pair has a rail each"
-        " way." + (f" As figure {number} of the paper has it." if number else "")
+        "A node reaches another node on a rail on which it has a 1 and the other node a 0; each"
+        " pair has a rail each way."
+        + (f" As figure {number} of the paper has it." if number else "")
     )
     if number == "4":
         caption += " Our copy of it lacks the last column."
-    chart = layered(title, [tints, base.mark_text(baseline="middle", color="black").encode(text=alt.Text("digit:N"))])
+    chart = layered(
+        title,
+        [tints, base.mark_text(baseline="middle", color="black").encode(text=alt.Text("digit:N"))],
+    )
     chart = chart.properties(height=SQUARE * rails)
-    return Figure(number or f"{algorithm}-{nodes}-{rails}", title, f"figure {number}" if number else "", caption, chart)
+    return Figure(
+        number or f"{algorithm}-{nodes}-{rails}",
+        title,
+        f"figure {number}" if number else "",
+        caption,
+        chart,
+    )

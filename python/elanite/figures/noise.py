@@ -1,4 +1,5 @@
-"""Garcia2005's figure 3: a computation's iteration times; the effect of noise on bulk-synchronous programs.
+"""Garcia2005's figure 3: a computation's iteration times; the effect of noise on bulk-synchronous
+programs.
 
 ``histogram`` draws ``elanite noise`` measurements from a real machine, too.
 """
@@ -40,7 +41,12 @@ def draw(table: pl.DataFrame) -> Iterator[Figure]:
 def _draw(table: pl.DataFrame) -> Iterator[Figure]:
     compute = float(table["compute_us"][0])
     found = {
-        cpu: table.filter(pl.col("cpu") == cpu).group_by("lower_ps").agg(pl.col("count").sum()).sort("lower_ps")
+        cpu: (
+            table.filter(pl.col("cpu") == cpu)
+            .group_by("lower_ps")
+            .agg(pl.col("count").sum())
+            .sort("lower_ps")
+        )
         for cpu in table["cpu"].unique().sort().to_list()
     }
     width, bars = scale(list(found.values()))
@@ -61,9 +67,13 @@ def scale(tables: Sequence[pl.DataFrame]) -> tuple[float, int]:
 
 
 def histogram(
-    bins: pl.DataFrame, compute: float, names: tuple[str, str, str], axis: tuple[float, int] | None = None
+    bins: pl.DataFrame,
+    compute: float,
+    names: tuple[str, str, str],
+    axis: tuple[float, int] | None = None,
 ) -> Figure:
-    """A histogram of iteration times, from ``compute`` on: detour ``bins`` with ``lower_ps`` and ``count``.
+    """A histogram of iteration times, from ``compute`` on: detour ``bins`` with ``lower_ps`` and
+    ``count``.
 
     ``names`` are the short name, the title and the paper's figure; ``axis`` is a ``scale``.
     """
@@ -75,7 +85,11 @@ def histogram(
     left = compute / 1e3 + pl.col("bar") * width / 1e3
     data = inside.with_columns(left=left, right=left + width / 1e3, floor=pl.lit(0.5))
     ends = [compute / 1e3, compute / 1e3 + bars * width / 1e3]
-    x = alt.X("left:Q", title="time of an iteration, ms", scale=alt.Scale(domain=ends, nice=False, zero=False))
+    x = alt.X(
+        "left:Q",
+        title="time of an iteration, ms",
+        scale=alt.Scale(domain=ends, nice=False, zero=False),
+    )
     y = alt.Y("count:Q", title="iterations", scale=alt.Scale(type="log", domainMin=0.5))
     chart = alt.Chart(data).mark_bar(color=PALETTE[0], binSpacing=0, clip=True)
     layer = chart.encode(
@@ -93,11 +107,14 @@ def histogram(
     longest = float(str(bins["lower_ps"].max())) / 1e6
     total = int(bins["count"].sum())
     caption = (
-        f"{total:,} iterations of a computation that takes {compute / 1e3:.6g} ms in the absence of noise, by the time"
-        f" that they took, on a logarithmic axis. A bar is {width:g} µs wide."
+        f"{total:,} iterations of a computation that takes {compute / 1e3:.6g} ms in the absence of"
+        f" noise, by the time that they took, on a logarithmic axis. A bar is {width:g} µs wide."
     )
     if beyond:
-        caption += f" {beyond:,} iterations took longer than the axis shows, the longest {longest / 1e3:.4g} ms more."
+        caption += (
+            f" {beyond:,} iterations took longer than the axis shows, the longest"
+            f" {longest / 1e3:.4g} ms more."
+        )
     return Figure(name, title, paper, caption, layered(title, [layer]))
 
 
@@ -129,7 +146,11 @@ def _scaling(rows: pl.DataFrame) -> Iterator[Figure]:
     quiet = pl.col("machine").str.contains(QUIET, literal=True)
     keys = ["operation", "nodes", "seed", "batch"]
     without = rows.filter(quiet).select(*keys, without=pl.col("value"))
-    added = rows.filter(~quiet).join(without, on=keys).with_columns(value=pl.col("value") - pl.col("without"))
+    added = (
+        rows.filter(~quiet)
+        .join(without, on=keys)
+        .with_columns(value=pl.col("value") - pl.col("without"))
+    )
     if added.is_empty():
         return
     groups = ["operation", "nodes"]
@@ -140,14 +161,26 @@ def _scaling(rows: pl.DataFrame) -> Iterator[Figure]:
     data = data.with_columns(curve=pl.col("operation").replace(STEPS))
     nodes = data["nodes"].unique().sort().to_list()
     axis = alt.Axis(values=nodes, grid=False)
-    x = alt.X("nodes:Q", title="nodes", scale=alt.Scale(type="log", base=2, nice=False, padding=12), axis=axis)
-    title = f"Noise: the time it adds to a computation of {added['compute'][0]} and a collective call"
+    x = alt.X(
+        "nodes:Q",
+        title="nodes",
+        scale=alt.Scale(type="log", base=2, nice=False, padding=12),
+        axis=axis,
+    )
+    title = (
+        f"Noise: the time it adds to a computation of {added['compute'][0]} and a collective call"
+    )
     caption = (
-        "Mean time of a step with noise less that without, all processes on the first processors of their nodes. Bars"
-        " are 95% confidence intervals over batches and seeds. A prediction: nothing is published about this effect."
+        "Mean time of a step with noise less that without, all processes on the first processors of"
+        " their nodes. Bars are 95% confidence intervals over batches and seeds. A prediction:"
+        " nothing is published about this effect."
     )
     cut = axes.cut(data, axes.ends(data), lambda row: f"{row['curve']} at {row['nodes']:,} nodes")
     caption = " ".join(filter(None, [caption, cut]))
     yield Figure(
-        "scaling", title, "", caption, layered(title, curves(data, "curve", "call", x, "added, µs", unit="µs"))
+        "scaling",
+        title,
+        "",
+        caption,
+        layered(title, curves(data, "curve", "call", x, "added, µs", unit="µs")),
     )

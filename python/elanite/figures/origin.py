@@ -1,9 +1,9 @@
 """A figure's machines: its experiment's, as the paper has them, or others.
 
-A figure's number in a paper and the published values belong to the machines that the experiment names, without changes.
-Results from another machine, or from the same one with an override, are marked in the column ``FOREIGN``. A figure or
-panel with such results alone has no number and no published values; in a figure that machines share, the published
-values name their machine.
+A figure's number in a paper and the published values belong to the machines that the experiment
+names, without changes. Results from another machine, or from the same one with an override, are
+marked in the column ``FOREIGN``. A figure or panel with such results alone has no number and no
+published values; in a figure that machines share, the published values name their machine.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ TRAFFIC = ("run", "series")
 
 
 def foreign_machines(plan: Plan) -> frozenset[str]:
-    """The names of a plan's machines that its experiment does not name, or that an override changes."""
+    """The names of a plan's machines that its experiment does not name, or that an override
+    changes.
+    """
     every = frozenset(machine.name for machine in plan.machines)
     if _change_machines(plan.overrides):
         return every
@@ -37,7 +39,9 @@ def foreign_machines(plan: Plan) -> frozenset[str]:
         file = plan.experiment
         one = json.loads(_core.load_experiment(file.text, file.file, []))["machine"]
         named = [one] if isinstance(one, str) else list(one)
-    own = {machine_of(plan.experiment, name).text for name in named} if plan.machine_given else set()
+    own = (
+        {machine_of(plan.experiment, name).text for name in named} if plan.machine_given else set()
+    )
     return frozenset(
         machine.name
         for machine in plan.machines
@@ -66,7 +70,9 @@ def shared(rows: pl.DataFrame) -> bool:
 
 
 def section_for(asked: FigureSection, rows: pl.DataFrame) -> FigureSection:
-    """A ``[[figure]]`` as it belongs to some rows: foreign machines' rows have no number and no published values."""
+    """A ``[[figure]]`` as it belongs to some rows: foreign machines' rows have no number and no
+    published values.
+    """
     return asked if owned(rows) else asked | {"paper": "", "published": []}
 
 

@@ -1,8 +1,9 @@
 """Published values in figures: marks at their places, or rules across where a claim has no place.
 
-A claim with a ``where`` that fixes the horizontal axis's parameter is a dash at this value, or a dashed line over
-several values. The caption has its figure, so that no text lies on the data. Any other claim, such as a maximum, is a
-dashed rule across. Rule names stand beside the chart, in value order, and do not overlap.
+A claim with a ``where`` that fixes the horizontal axis's parameter is a dash at this value, or a
+dashed line over several values. The caption has its figure, so that no text lies on the data. Any
+other claim, such as a maximum, is a dashed rule across. Rule names stand beside the chart, in value
+order, and do not overlap.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ class PlottedValue:
     @property
     def values(self) -> tuple[float, ...]:
         """The figure, or a range's two ends."""
-        found = (self.claim.low, self.claim.high) if self.claim.kind == "range" else (self.claim.value,)
+        found = (
+            (self.claim.low, self.claim.high) if self.claim.kind == "range" else (self.claim.value,)
+        )
         return tuple(float(value) for value in found if value is not None)
 
     @property
@@ -77,33 +80,49 @@ class PlottedValue:
 
 
 def of_figure(asked: FigureSection, rows: pl.DataFrame, column: str = "") -> list[PlottedValue]:
-    """A ``[[figure]]``'s published values that the rows do not contradict; ``column`` is the axis's column."""
+    """A ``[[figure]]``'s published values that the rows do not contradict; ``column`` is the axis's
+    column.
+    """
     known = {claim.id: claim for claim in claims()}
     found = []
     for entry in asked["published"]:
         claim = known.get(entry["claim"])
         if claim is None:
             raise UsageError(
-                f"the figure `{asked['name']}` has published values of `{entry['claim']}`, which is not a claim"
-                f"{did_you_mean(entry['claim'], list(known))}"
+                f"the figure `{asked['name']}` has published values of `{entry['claim']}`, which is"
+                f" not a claim{did_you_mean(entry['claim'], list(known))}"
             )
         if fits(claim, rows):
             own = () if entry["x"] is None else (entry["x"],)
-            machine = " and ".join(_machines(claim.experiment)) if claim.experiment and origin.shared(rows) else ""
+            machine = (
+                " and ".join(_machines(claim.experiment))
+                if claim.experiment and origin.shared(rows)
+                else ""
+            )
             found.append(PlottedValue(claim, entry["label"], own or places(claim, column), machine))
     return found
 
 
 def of_claims(rows: pl.DataFrame, *identities: str) -> list[PlottedValue]:
     """Claims' published values as rules across; empty for rows from other machines."""
-    return [PlottedValue(claim) for claim in claims() if claim.id in identities and _measured(claim, rows)]
+    return [
+        PlottedValue(claim)
+        for claim in claims()
+        if claim.id in identities and _measured(claim, rows)
+    ]
 
 
 def places(claim: Claim, column: str) -> tuple[Place, ...]:
-    """The column values to which a claim belongs, in increasing order; empty if it does not name the column."""
+    """The column values to which a claim belongs, in increasing order; empty if it does not name
+    the column.
+    """
     for name, values in claim.where:
         if name == column and column:
-            return tuple(sorted(values)) if all(isinstance(one, int | float) for one in values) else tuple(values)
+            return (
+                tuple(sorted(values))
+                if all(isinstance(one, int | float) for one in values)
+                else tuple(values)
+            )
         if any(name + suffix == column for suffix in SUFFIX.values()):
             amounts = sorted(found for value in values if (found := amount(value)) is not None)
             return tuple(int(one) if one == int(one) else one for one in amounts)
@@ -115,7 +134,9 @@ def drawn(values: Sequence[PlottedValue]) -> list[float]:
     return [figure for value in values for figure in value.values]
 
 
-def layers(values: Sequence[PlottedValue], ends: Ends, kind: str = "Q", *, log: bool = False) -> Layers:
+def layers(
+    values: Sequence[PlottedValue], ends: Ends, kind: str = "Q", *, log: bool = False
+) -> Layers:
     """The marks and rules for published values on a vertical axis with these ends.
 
     ``kind`` is Vega-Lite's kind for the horizontal axis.
@@ -124,14 +145,26 @@ def layers(values: Sequence[PlottedValue], ends: Ends, kind: str = "Q", *, log: 
     across = [value for value in values if not value.places]
     if across:
         rows = [_row(value, figure) for value in across for figure in value.values]
-        rule = alt.Chart(pl.DataFrame(rows)).mark_rule(strokeDash=[6, 4], color=RULE, strokeWidth=1.5)
+        rule = alt.Chart(pl.DataFrame(rows)).mark_rule(
+            strokeDash=[6, 4], color=RULE, strokeWidth=1.5
+        )
         found.append(rule.encode(y=alt.Y("value:Q"), tooltip=alt.Tooltip("text:N", title="")))
         found += _rule_names([value for value in across if value.label], ends, log=log)
     points = [value for value in values if len(value.places) == 1]
     if points:
-        rows = [_row(value, figure) | {"at": value.places[0]} for value in points for figure in value.values]
-        dash = alt.Chart(pl.DataFrame(rows)).mark_tick(orient="horizontal", thickness=3, color=RULE, size=26)
-        found.append(dash.encode(x=alt.X(f"at:{kind}"), y=alt.Y("value:Q"), tooltip=alt.Tooltip("text:N", title="")))
+        rows = [
+            _row(value, figure) | {"at": value.places[0]}
+            for value in points
+            for figure in value.values
+        ]
+        dash = alt.Chart(pl.DataFrame(rows)).mark_tick(
+            orient="horizontal", thickness=3, color=RULE, size=26
+        )
+        found.append(
+            dash.encode(
+                x=alt.X(f"at:{kind}"), y=alt.Y("value:Q"), tooltip=alt.Tooltip("text:N", title="")
+            )
+        )
     spans = [value for value in values if len(value.places) > 1]
     if spans:
         rows = [
@@ -142,7 +175,10 @@ def layers(values: Sequence[PlottedValue], ends: Ends, kind: str = "Q", *, log: 
         line = alt.Chart(pl.DataFrame(rows)).mark_rule(strokeDash=[6, 4], color=RULE, strokeWidth=2)
         found.append(
             line.encode(
-                x=alt.X(f"at:{kind}"), x2=alt.X2("to"), y=alt.Y("value:Q"), tooltip=alt.Tooltip("text:N", title="")
+                x=alt.X(f"at:{kind}"),
+                x2=alt.X2("to"),
+                y=alt.Y("value:Q"),
+                tooltip=alt.Tooltip("text:N", title=""),
             )
         )
     return found
@@ -153,15 +189,21 @@ def caption(values: Sequence[PlottedValue], at: Mapping[Place, str]) -> str:
     words: dict[str, list[str]] = {}
     for value in values:
         if value.places:
-            first, last = (at.get(place, f"{place}") for place in (value.places[0], value.places[-1]))
+            first, last = (
+                at.get(place, f"{place}") for place in (value.places[0], value.places[-1])
+            )
             where = f"at {first}" if first == last else f"from {first} to {last}"
             label = "" if value.label in ("", PUBLISHED) else f" ({value.label})"
             words.setdefault(value.source, []).append(f"{value.text} {where}{label}")
-    return " ".join(f"Published by {source}: {', '.join(figures)}." for source, figures in words.items())
+    return " ".join(
+        f"Published by {source}: {', '.join(figures)}." for source, figures in words.items()
+    )
 
 
 def separated_places(places: Sequence[float], apart: float, low: float, high: float) -> list[float]:
-    """Places that are so far apart, in the same order, between two ends, and near where they were."""
+    """Places that are so far apart, in the same order, between two ends, and near where they
+    were.
+    """
     order = sorted(range(len(places)), key=lambda index: places[index])
     apart = min(apart, (high - low) / max(len(places) - 1, 1))
     found = [0.0] * len(places)
@@ -202,7 +244,9 @@ def _row(value: PlottedValue, figure: float) -> dict[str, object]:
 def _machines(experiment: str) -> tuple[str, ...]:
     """The machines that a shipped experiment names, on which its claims are measured."""
     source = sources.read("experiment", experiment)
-    found: str | list[str] = json.loads(_core.load_experiment(source.text, source.file, []))["machine"]
+    found: str | list[str] = json.loads(_core.load_experiment(source.text, source.file, []))[
+        "machine"
+    ]
     return (found,) if isinstance(found, str) else tuple(found)
 
 
@@ -215,14 +259,24 @@ def _measured(claim: Claim, rows: pl.DataFrame) -> bool:
     """Whether rows are from a claim's machine."""
     if not origin.owned(rows):
         return False
-    return ON not in rows.columns or not claim.experiment or bool(set(rows[ON]) & set(_machines(claim.experiment)))
+    return (
+        ON not in rows.columns
+        or not claim.experiment
+        or bool(set(rows[ON]) & set(_machines(claim.experiment)))
+    )
 
 
 def fits(claim: Claim, rows: pl.DataFrame) -> bool:
-    """Whether rows have a claim's parameters, and its machine; parameters with several values do not count."""
+    """Whether rows have a claim's parameters, and its machine; parameters with several values do
+    not count.
+    """
     if not _measured(claim, rows):
         return False
-    alike = [(name, values) for name, values in claim.where if name in rows.columns and rows[name].n_unique() == 1]
+    alike = [
+        (name, values)
+        for name, values in claim.where
+        if name in rows.columns and rows[name].n_unique() == 1
+    ]
     return not chosen(rows, {name: list(values) for name, values in alike}).is_empty()
 
 

@@ -1,7 +1,9 @@
-"""The frame for figures that compare two sides: measured and simulated values, or two result folders.
+"""The frame for figures that compare two sides: measured and simulated values, or two result
+folders.
 
-Every mark is one configuration. ``elanite.figures.grouping`` decides which parameter is on the axis, which distinguish
-curves and which panels, as in all figures. A figure's panels share their horizontal axis.
+Every mark is one configuration. ``elanite.figures.grouping`` decides which parameter is on the
+axis, which distinguish curves and which panels, as in all figures. A figure's panels share their
+horizontal axis.
 """
 
 from __future__ import annotations
@@ -57,7 +59,8 @@ class Side:
         return replace(self, rows=dodge.moved(self.rows, self.place, self.x, (mean, low, high)))
 
     def apart(self, column: str, height: float) -> Side:
-        """The panel with marks beside each other that would hide each other: a column's marks, without intervals.
+        """The panel with marks beside each other that would hide each other: a column's marks,
+        without intervals.
 
         ``height`` is a mark's height, in vertical axis units.
         """
@@ -69,7 +72,9 @@ class Side:
         order = self.curves
         if len(order) < 2:
             return base
-        return base.encode(color=colour(CURVE, order, self.legend, [colours[self.legend][name] for name in order]))
+        return base.encode(
+            color=colour(CURVE, order, self.legend, [colours[self.legend][name] for name in order])
+        )
 
 
 Colours = dict[str, dict[str, str]]
@@ -79,23 +84,36 @@ Colours = dict[str, dict[str, str]]
 def colours(some: Iterable[Side]) -> Colours:
     """A colour for each curve: the same in all panels and figures with one legend title.
 
-    Curves in other legends may share it: more names than colours would need shades that are hard to distinguish.
+    Curves in other legends may share it: more names than colours would need shades that are hard to
+    distinguish.
     """
     names: dict[str, dict[str, None]] = {}
     for side in some:
         names.setdefault(side.legend, {}).update(dict.fromkeys(side.curves))
-    return {legend: dict(zip(here, tints(list(here)), strict=True)) for legend, here in names.items()}
+    return {
+        legend: dict(zip(here, tints(list(here)), strict=True)) for legend, here in names.items()
+    }
 
 
-def panels(parameters: Sequence[Mapping[str, object]], **values: Sequence[object]) -> Iterator[Side]:
-    """The panels for some marks, each with its ``parameters`` and with ``values`` in columns with these names."""
-    about = pl.DataFrame([quantities(each) for each in parameters], infer_schema_length=None, strict=False)
+def panels(
+    parameters: Sequence[Mapping[str, object]], **values: Sequence[object]
+) -> Iterator[Side]:
+    """The panels for some marks, each with its ``parameters`` and with ``values`` in columns with
+    these names.
+    """
+    about = pl.DataFrame(
+        [quantities(each) for each in parameters], infer_schema_length=None, strict=False
+    )
     columns = [pl.Series(f"_{name}", column) for name, column in values.items()]
     rows = grouping.numbers(about).with_columns(
         each.cast(pl.Float64) if each.dtype == pl.Null else each for each in columns
     )
     names = grouping.distinct(rows)
-    main = max(names, key=lambda name: (grouping.measurable(rows, name), rows[name].n_unique()), default=None)
+    main = max(
+        names,
+        key=lambda name: (grouping.measurable(rows, name), rows[name].n_unique()),
+        default=None,
+    )
     found = grouping.grouped(rows, [main] if main else [])
     column = grouping.numeric(rows, main) if main else None
     if main is None:
@@ -104,7 +122,9 @@ def panels(parameters: Sequence[Mapping[str, object]], **values: Sequence[object
         places = rows[main].unique(maintain_order=True).to_list()
         labels = axes.labels(main, places, found.common)
         kept = dict(zip(places, labels, strict=True))
-        rows = rows.with_columns(pl.col(main).replace_strict(kept, return_dtype=pl.String).alias(LABEL))
+        rows = rows.with_columns(
+            pl.col(main).replace_strict(kept, return_dtype=pl.String).alias(LABEL)
+        )
         x = axes.of_names(LABEL, grouping.word(main), labels)
     else:
         x = axes.of_numbers(main, column, sorted(set(rows[column].drop_nulls().to_list())))
@@ -112,4 +132,6 @@ def panels(parameters: Sequence[Mapping[str, object]], **values: Sequence[object
     tips = [alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in names]
     legend = ", ".join(map(grouping.word, found.curves))
     for panel in grouping.panels(rows, found):
-        yield Side(panel.words, panel.rows, x, legend, tips, column is not None and found.lines, place)
+        yield Side(
+            panel.words, panel.rows, x, legend, tips, column is not None and found.lines, place
+        )

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from elanite.figures.grid import Grid
 
 FORMAT = ",.5~r"
-"""The format for values in tooltips: five significant digits; data tables have at least four (``text.number``)."""
+"""The format for values in tooltips: five significant digits; data tables have at least four
+(``text.number``).
+"""
 
 HOT = RED
 """The colour for losses and congestion."""
@@ -37,10 +39,14 @@ QUIET = "#555555"
 """The caption colour in pictures."""
 
 LETTER, LEAST_LETTERS = 6.5, 60
-"""A letter's mean width in these captions in pixels, in a wide font, and the fewest letters in a line."""
+"""A letter's mean width in these captions in pixels, in a wide font, and the fewest letters in a
+line.
+"""
 
 FONT = "Verdana, DejaVu Sans, sans-serif"
-"""The picture fonts: both are wide, and alike in their widths, so that legends and lines have enough room."""
+"""The picture fonts: both are wide, and alike in their widths, so that legends and lines have
+enough room.
+"""
 
 REASONS = "Tooltips and data have the comparison that decides each state."
 """The caption for load figures, if a point is not steady."""
@@ -49,8 +55,8 @@ SLIDES = "The slider moves through the slices of time; at its end is the measure
 """The caption for congestion matrices with slices."""
 
 BUILDS_UP = (
-    "The slider shows how congestion builds up, slice by slice from the start of the run, relative to the most loaded"
-    " link and switch of any slice; at its end is the measured window."
+    "The slider shows how congestion builds up, slice by slice from the start of the run, relative"
+    " to the most loaded link and switch of any slice; at its end is the measured window."
 )
 """The caption for such matrices that are relative to their most loaded link."""
 
@@ -67,7 +73,9 @@ BYTES = (
     "datum.value >= 1048576 ? format(datum.value / 1048576, '.4~r') + ' MB' :"
     " datum.value >= 1024 ? format(datum.value / 1024, '.4~r') + ' KB' : datum.value + ' B'"
 )
-"""Vega expression that writes a byte count as the papers do, with four significant digits at most."""
+"""Vega expression that writes a byte count as the papers do, with four significant digits at
+most.
+"""
 
 
 SMALL = "datum.value && abs(datum.value) < 1e-4 ? format(datum.value, '~e') : datum.label"
@@ -98,24 +106,43 @@ class Figure:
     wide: bool = False
     """Whether it needs a page's whole width."""
     data: pl.DataFrame | None = field(default=None, repr=False)
-    """The chart's data as a table for readers; `None` if the chart's tooltips name it (see ``tabular``)."""
+    """The chart's data as a table for readers; `None` if the chart's tooltips name it (see
+    ``tabular``).
+    """
     grid: Grid | None = field(default=None, repr=False)
-    """The cells for a chart that is a table: a page shows these, which fit any width, and not the chart."""
+    """The cells for a chart that is a table: a page shows these, which fit any width, and not the
+    chart.
+    """
 
     def apart(self, words: str, number: int) -> Figure:
-        """The same figure as one of several, with the parameters that distinguish it in ``words``."""
+        """The same figure as one of several, with the parameters that distinguish it in
+        ``words``.
+        """
         title = f"{self.title}, {words}"
-        return replace(self, name=f"{self.name}-{number}", title=title, chart=self.chart.properties(title=title))
+        return replace(
+            self,
+            name=f"{self.name}-{number}",
+            title=title,
+            chart=self.chart.properties(title=title),
+        )
 
     def captioned(self, *, still: bool = False) -> alt.VConcatChart:
-        """The chart with the caption below, for pictures without a page around them; ``still`` ones do not react."""
+        """The chart with the caption below, for pictures without a page around them; ``still`` ones
+        do not react.
+        """
         width = self.chart.width if isinstance(self.chart.width, int | float) else WIDTH
         caption = self.caption
         for words in LIVE if still else ():
             caption = caption.replace(words, "")
         lines = wrap(" ".join(caption.split()), max(int(width / LETTER), LEAST_LETTERS))
         below = alt.Title(
-            lines, orient="bottom", anchor="start", fontSize=11, fontWeight="normal", color=QUIET, offset=10
+            lines,
+            orient="bottom",
+            anchor="start",
+            fontSize=11,
+            fontWeight="normal",
+            color=QUIET,
+            offset=10,
         )
         chart: alt.VConcatChart = alt.vconcat(self.chart)
         return chart.properties(title=below) if lines else chart
@@ -126,7 +153,9 @@ class Figure:
         return any(row.get(SHIPPED) for rows in self.spec()["datasets"].values() for row in rows)
 
     def spec(self) -> Spec:
-        """The chart as a Vega-Lite specification with its data inside; do not change it, it is kept."""
+        """The chart as a Vega-Lite specification with its data inside; do not change it, it is
+        kept.
+        """
         return self._spec
 
     @cached_property
@@ -139,16 +168,22 @@ class Figure:
 def static_picture(figures: Iterable[Figure]) -> alt.VConcatChart:
     """Figures with their captions, one below the other, as one picture that does not react.
 
-    Legends have room around them, because a viewer may have a wider font than the maker of the picture.
+    Legends have room around them, because a viewer may have a wider font than the maker of the
+    picture.
     """
     charts = alt.vconcat(*(figure.captioned(still=True) for figure in figures))
     apart = charts.resolve_scale(color="independent", shape="independent", fill="independent")
-    found: alt.VConcatChart = apart.configure(font=FONT, padding=16, legend=alt.LegendConfig(padding=8))
+    found: alt.VConcatChart = apart.configure(
+        font=FONT, padding=16, legend=alt.LegendConfig(padding=8)
+    )
     return found
 
 
 def layered(
-    title: str, layers: Sequence[alt.Chart | alt.LayerChart], width: float = WIDTH, height: float = HEIGHT
+    title: str,
+    layers: Sequence[alt.Chart | alt.LayerChart],
+    width: float = WIDTH,
+    height: float = HEIGHT,
 ) -> alt.LayerChart:
     """Layers in one frame, by default in the common size."""
     chart = alt.layer(*layers).properties(title=title, width=width, height=height)
@@ -164,7 +199,9 @@ def pixels(width: float, height: float) -> tuple[alt.X, alt.Y]:
 
 
 def colour(column: str, order: Sequence[str], title: str, given: Sequence[str] = ()) -> alt.Color:
-    """A category's colour, in a given order; ``given`` are the colours, if other figures decide them."""
+    """A category's colour, in a given order; ``given`` are the colours, if other figures decide
+    them.
+    """
     return alt.Color(
         f"{column}:N",
         title=title,
@@ -183,18 +220,29 @@ def opacity(data: pl.DataFrame) -> alt.Opacity | UndefinedType:
 
 def shape(column: str, order: Sequence[str], title: str) -> alt.Shape:
     """A category's point shape, so that colour is not the only sign."""
-    scale = alt.Scale(domain=list(order), range=[SHAPES[place % len(SHAPES)] for place in range(len(order))])
+    scale = alt.Scale(
+        domain=list(order), range=[SHAPES[place % len(SHAPES)] for place in range(len(order))]
+    )
     return alt.Shape(f"{column}:N", title=title, scale=scale, legend=below(opacity=1))
 
 
 def below(*, opacity: float | None = None) -> alt.Legend:
     """A legend below the chart, uncut: published values' names need the space beside the chart."""
     shown = alt.Undefined if opacity is None else opacity
-    return alt.Legend(orient="bottom", direction="vertical", columns=1, labelLimit=0, titleLimit=0, symbolOpacity=shown)
+    return alt.Legend(
+        orient="bottom",
+        direction="vertical",
+        columns=1,
+        labelLimit=0,
+        titleLimit=0,
+        symbolOpacity=shown,
+    )
 
 
 def size_axis(column: str, title: str, values: Sequence[float]) -> alt.X:
-    """A logarithmic axis for sizes in bytes, marked at a few values, else at its start and at powers of four."""
+    """A logarithmic axis for sizes in bytes, marked at a few values, else at its start and at
+    powers of four.
+    """
     places = sorted(set(values))
     low, high = places[0], places[-1]
     few = len(places) <= FEW and all(after >= 2 * before for before, after in pairwise(places))

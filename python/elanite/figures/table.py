@@ -1,7 +1,8 @@
 """A table as a picture, with the page's own fonts and colours.
 
-Columns have widths and rows a height; this module lays everything out in pixels, as in ``elanite.figures.matrix``. A
-cell may have a tint, which shows its figure's distance from a reference: white is equal, orange less, blue more.
+Columns have widths and rows a height; this module lays everything out in pixels, as in
+``elanite.figures.matrix``. A cell may have a tint, which shows its figure's distance from a
+reference: white is equal, orange less, blue more.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def table(grid: Grid, title: str) -> alt.LayerChart:
     """A table's picture."""
     columns, rows, legend = grid.columns, grid.rows, grid.legend
     scale = WIDTH / sum(column.width for column in columns)
-    edges = [scale * sum(column.width for column in columns[:index]) for index in range(len(columns) + 1)]
+    edges = [
+        scale * sum(column.width for column in columns[:index]) for index in range(len(columns) + 1)
+    ]
     words: list[dict[str, object]] = []
     squares: list[dict[str, object]] = []
     top = 0.0
@@ -49,7 +52,16 @@ def table(grid: Grid, title: str) -> alt.LayerChart:
         first = top + (height - LINE * (len(lines) - 1)) / 2
         for number, line in enumerate(lines):
             size = 11 if kind == "heading" else 12 if number == 0 or align == "left" else 10.5
-            words.append({"x": x, "y": first + LINE * number, "text": line, "align": align, "kind": kind, "size": size})
+            words.append(
+                {
+                    "x": x,
+                    "y": first + LINE * number,
+                    "text": line,
+                    "align": align,
+                    "kind": kind,
+                    "size": size,
+                }
+            )
 
     headings = [column.heading.split("\n") for column in columns]
     height = max(map(len, headings)) * LINE + 2 * PAD
@@ -82,20 +94,37 @@ def _chart(
     tint = alt.Color(
         "ratio:Q",
         title=legend,
-        scale=alt.Scale(domain=[0.5, 1.0, 1.5], range=[LESS, "#ffffff", MORE], interpolate="rgb", clamp=True),
+        scale=alt.Scale(
+            domain=[0.5, 1.0, 1.5], range=[LESS, "#ffffff", MORE], interpolate="rgb", clamp=True
+        ),
         legend=alt.Legend(
-            format="%", orient="bottom", direction="horizontal", gradientLength=320, titleLimit=420, titleAnchor="start"
+            format="%",
+            orient="bottom",
+            direction="horizontal",
+            gradientLength=320,
+            titleLimit=420,
+            titleAnchor="start",
         ),
     )
-    schema = {"x": pl.Float64, "x2": pl.Float64, "y": pl.Float64, "y2": pl.Float64, "ratio": pl.Float64}
+    schema = {
+        "x": pl.Float64,
+        "x2": pl.Float64,
+        "y": pl.Float64,
+        "y2": pl.Float64,
+        "ratio": pl.Float64,
+    }
     tinted = alt.Chart(pl.DataFrame(squares, schema=schema | {"says": pl.String}))
-    lines = alt.Chart(pl.DataFrame({"x": [0.0] * len(rules), "x2": [float(WIDTH)] * len(rules), "y": rules}))
+    lines = alt.Chart(
+        pl.DataFrame({"x": [0.0] * len(rules), "x2": [float(WIDTH)] * len(rules), "y": rules})
+    )
     squared = tinted.mark_rect(stroke="white").encode(
         x=x, x2=alt.X2("x2:Q"), y=y, y2=alt.Y2("y2:Q"), color=tint, tooltip=[alt.Tooltip("says:N")]
     )
     layers: list[alt.Chart | alt.LayerChart] = [
         *([squared] if squares else []),
-        lines.mark_rule(color=RULE, strokeWidth=0.5, opacity=0.6).encode(x=x, x2=alt.X2("x2:Q"), y=y),
+        lines.mark_rule(color=RULE, strokeWidth=0.5, opacity=0.6).encode(
+            x=x, x2=alt.X2("x2:Q"), y=y
+        ),
     ]
     text = alt.Chart(pl.DataFrame(words)).encode(
         x=x, y=y, text=alt.Text("text:N"), size=alt.Size("size:Q", scale=None, legend=None)
@@ -104,7 +133,8 @@ def _chart(
     for kind, align in product(("heading", "tinted", "plain"), aligns):
         if any(word["kind"] == kind and word["align"] == align for word in words):
             here = text.transform_filter(f"datum.kind == '{kind}' && datum.align == '{align}'")
-            # Words on a tint are black on light and dark pages; all other words have the page's text colour.
+            # Words on a tint are black on light and dark pages; all other words have the page's
+            # text colour.
             layers.append(
                 here.mark_text(
                     align=align,

@@ -1,7 +1,7 @@
 """A chart's content as texts: its data rows for readers without a view of it, and its legend.
 
-A chart's tooltips name the columns with a meaning for readers, with titles and formats; the table has these. A figure
-with a chart that is laid out in pixels brings its own table (``Figure.data``).
+A chart's tooltips name the columns with a meaning for readers, with titles and formats; the table
+has these. A figure with a chart that is laid out in pixels brings its own table (``Figure.data``).
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ class Legend:
 def table(figure: Figure) -> tuple[list[str], list[list[str]]]:
     """Headings and rows for the data behind a figure, all as texts."""
     if figure.data is not None:
-        return list(figure.data.columns), [[_value_text(value) for value in row] for row in figure.data.iter_rows()]
+        return list(figure.data.columns), [
+            [_value_text(value) for value in row] for row in figure.data.iter_rows()
+        ]
     layer, rows = main(figure.spec())
     columns = _columns(layer)
     heads = [title for _, title, _ in columns]
@@ -50,7 +52,8 @@ def table(figure: Figure) -> tuple[list[str], list[list[str]]]:
     if any(row.get(SHIPPED) for row in rows):
         heads.append("results of")
         lines = [
-            [*line, "shipped run" if row.get(SHIPPED) else "this run"] for line, row in zip(lines, rows, strict=True)
+            [*line, "shipped run" if row.get(SHIPPED) else "this run"]
+            for line, row in zip(lines, rows, strict=True)
         ]
     return heads, lines
 
@@ -69,7 +72,11 @@ def legends(spec: Spec) -> list[Legend]:
             keys = found.setdefault(str(encoding.get("title") or ""), {})
             for name, value in zip(scale["domain"], scale["range"], strict=False):
                 old = keys.get(name, Key(name))
-                keys[name] = Key(name, value, old.shape) if channel == "color" else Key(name, old.colour, value)
+                keys[name] = (
+                    Key(name, value, old.shape)
+                    if channel == "color"
+                    else Key(name, old.colour, value)
+                )
     return [Legend(title, tuple(keys.values())) for title, keys in found.items()]
 
 
@@ -105,7 +112,9 @@ def _value_text(value: object, form: str = "") -> str:
     """A value as text, in the tooltip's format, if there is one."""
     if value is None:
         return ""
-    if isinstance(value, float) or (isinstance(value, int) and form and not isinstance(value, bool)):
+    if isinstance(value, float) or (
+        isinstance(value, int) and form and not isinstance(value, bool)
+    ):
         found = re.fullmatch(r"(\+?,?(?:\.\d+)?)(~?)([fd%]?)", form)
         if not found or not form:
             return _exact(value)
@@ -118,5 +127,11 @@ def _value_text(value: object, form: str = "") -> str:
 def _exact(value: float) -> str:
     """A figure with at least four significant digits."""
     size = abs(value)
-    more = 0 if size >= 10 or not size or not math.isfinite(size) else 1 if size >= 1 else -math.floor(math.log10(size))
+    more = (
+        0
+        if size >= 10 or not size or not math.isfinite(size)
+        else 1
+        if size >= 1
+        else -math.floor(math.log10(size))
+    )
     return number(value, more)

@@ -1,7 +1,8 @@
 """The Vega libraries, which draw a page's figures in the reader's browser.
 
-A page has them inside, so that it works without a network. ``vl-convert`` has their sources and puts them together,
-which takes one or two seconds; the result is kept in the user's cache, where the next page finds it.
+A page has them inside, so that it works without a network. ``vl-convert`` has their sources and
+puts them together, which takes one or two seconds; the result is kept in the user's cache, where
+the next page finds it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ NOTICES = "vega-notices.txt"
 
 @cache
 def libraries() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script with their notices, safe to stand inside a page."""
+    """Vega, Vega-Lite and Vega-Embed as one script with their notices, safe to stand inside a
+    page.
+    """
     if (script := _kept()) is not None:
         return script
     made = _made(_wanted())
@@ -71,7 +74,8 @@ def _kept() -> str | None:
 def page(title: str, spec: Spec) -> str:
     """One chart as a separate page."""
     return (
-        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{escape(title)}</title></head>\n'
+        '<!doctype html>\n<html lang="en">\n<head><meta'
+        f' charset="utf-8"><title>{escape(title)}</title></head>\n'
         f"<body>\n{part(spec)}\n</body>\n</html>\n"
     )
 

@@ -1,14 +1,14 @@
 """BookSim2 networks: the file for its topology ``anynet``.
 
-A line begins with a router or a node and lists the routers and nodes that it is joined to; a number behind one is the
-channel's delay in cycles, 1 without::
+A line begins with a router or a node and lists the routers and nodes that it is joined to; a number
+behind one is the channel's delay in cycles, 1 without::
 
     router 0 node 0 node 1 router 1 2 router 2
     router 1 node 2 node 3               # remarks are left out
 
-Both lines in a pair may list the channel; it is one cable. A delay holds for its own direction, and for both if the
-other lacks one. BookSim has no time unit, and moves a flit over a channel in a cycle: this is the machine's cycle, so
-that only delays with other lengths are kept.
+Both lines in a pair may list the channel; it is one cable. A delay holds for its own direction, and
+for both if the other lacks one. BookSim has no time unit, and moves a flit over a channel in a
+cycle: this is the machine's cycle, so that only delays with other lengths are kept.
 
 Source: ``src/networks/anynet.cpp`` in booksim/booksim2.
 """
@@ -40,12 +40,21 @@ def read(text: str, file: Path) -> Network:
         parts = list(_parts(words, file, line))
         (kind, head, delay), others = parts[0], parts[1:]
         if delay is not None:
-            fail(file, line, f"a delay stands behind the first name of the line, {kind} {head}: write it behind a peer")
+            fail(
+                file,
+                line,
+                f"a delay stands behind the first name of the line, {kind} {head}: write it behind"
+                " a peer",
+            )
         _known(network, kind, head, line)
         for other, name, cycles in others:
             _known(network, other, name, line)
             if kind == other == "node":
-                fail(file, line, f"node {head} is joined to node {name}: BookSim joins nodes to routers")
+                fail(
+                    file,
+                    line,
+                    f"node {head} is joined to node {name}: BookSim joins nodes to routers",
+                )
             if kind == other:
                 channels[(head, name)] = (1 if cycles is None else cycles, line)
                 continue
@@ -53,7 +62,10 @@ def read(text: str, file: Path) -> Network:
             found = seats.setdefault(node, (router, 1 if cycles is None else cycles, line))
             if found[0] != router:
                 fail(
-                    file, line, f"node {node} is at router {found[0]} (line {found[2]}) and at {router}: a node has one"
+                    file,
+                    line,
+                    f"node {node} is at router {found[0]} (line {found[2]}) and at {router}: a node"
+                    " has one",
                 )
     for node, (router, cycles, line) in sorted(seats.items(), key=lambda each: int(each[0])):
         network.cables.append(Cable(f"n{node}", f"r{router}", None, cycles, line))
@@ -67,8 +79,12 @@ def read(text: str, file: Path) -> Network:
         network.cables.append(Cable(f"r{one}", f"r{other}", None, longest, line))
     network.nodes = dict(sorted(network.nodes.items(), key=lambda each: int(each[0][1:])))
     if unlike:
-        network.notes.append(f"{unlike} channels have another delay in each direction: both have the longer one")
-    network.notes.append("a cycle of BookSim is a cycle of the machine; its delays of routers are not in this file")
+        network.notes.append(
+            f"{unlike} channels have another delay in each direction: both have the longer one"
+        )
+    network.notes.append(
+        "a cycle of BookSim is a cycle of the machine; its delays of routers are not in this file"
+    )
     return checked(network, file)
 
 

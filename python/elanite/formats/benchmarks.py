@@ -13,11 +13,12 @@ Each table line is a message size in bytes and a value in the unit of Elanite's 
 | perftest: ``ib_*_lat`` | the typical time, or the average, in µs | ``latency`` |
 | perftest: ``ib_*_bw`` | the average; its MB are 2^20 bytes, its Gb 10^9 bits | ``accepted`` |
 
-A bandwidth test has many messages in flight, and so measures a job's accepted load, not a ping's ``bandwidth``, which
-is a size over a latency. A test in both directions (OSU's Bi-Directional, IMB's Biband, perftest's -b) prints their
-sum; a node sends half of it, which is the value. Lines from other tools among them, such as a batch system, are
-skipped, and so are the labels that ``mpirun --tag-output`` and ``srun --label`` write before each line. A file has one
-benchmark with one number of processes.
+A bandwidth test has many messages in flight, and so measures a job's accepted load, not a ping's
+``bandwidth``, which is a size over a latency. A test in both directions (OSU's Bi-Directional,
+IMB's Biband, perftest's -b) prints their sum; a node sends half of it, which is the value. Lines
+from other tools among them, such as a batch system, are skipped, and so are the labels that
+``mpirun --tag-output`` and ``srun --label`` write before each line. A file has one benchmark with
+one number of processes.
 
 Source: OSU 7.4, IMB 2021.7, NCCL-tests 2.13, perftest 24.01: their printed headings.
 """
@@ -44,7 +45,17 @@ _LABEL = re.compile(r"(?:\[[^\]]*\]<std(?:out|err)>:|\d+:)\s*")
 _PROCESSES = re.compile(r"#\s*#processes = (\d{1,9})\b.*")
 """IMB's heading with a table's number of processes."""
 
-_OPERATIONS = ("allreduce", "allgather", "alltoall", "reducescatter", "reduce", "bcast", "gather", "scatter", "barrier")
+_OPERATIONS = (
+    "allreduce",
+    "allgather",
+    "alltoall",
+    "reducescatter",
+    "reduce",
+    "bcast",
+    "gather",
+    "scatter",
+    "barrier",
+)
 """Collective operations; longer names before their parts."""
 _NCCL_RANK = re.compile(r"#\s+Rank\s+\d+\b.*")
 
@@ -61,7 +72,9 @@ class BenchmarkValue:
     metric: str
     value: float
     operation: str = ""
-    """The collective operation, in small letters (``allreduce``); empty for others, and where it is not printed."""
+    """The collective operation, in small letters (``allreduce``); empty for others, and where it is
+    not printed.
+    """
 
 
 @dataclass(frozen=True)
@@ -77,7 +90,9 @@ class _Table:
 
 
 def operation(name: str) -> str:
-    """The collective operation in a name: ``all_reduce_perf`` is ``allreduce``; empty without one."""
+    """The collective operation in a name: ``all_reduce_perf`` is ``allreduce``; empty without
+    one.
+    """
     plain = re.sub(r"[^a-z]", "", name.lower()).replace("broadcast", "bcast")
     return next((each for each in _OPERATIONS if each in plain), "")
 
@@ -106,7 +121,11 @@ def values(text: str, file: Path) -> list[BenchmarkValue]:
             continue
         number = words[table.column]
         if not re.fullmatch(_NUMBER, number) or int(words[0]) > LARGEST:
-            fail(file, line, f"`{number[:40]}` is no value of {table.name}, or {words[0]} no size of a message")
+            fail(
+                file,
+                line,
+                f"`{number[:40]}` is no value of {table.name}, or {words[0]} no size of a message",
+            )
         if float(number) > 0:
             tables.setdefault(table.name, line)
             counts.setdefault(processes, line)
@@ -116,7 +135,8 @@ def values(text: str, file: Path) -> list[BenchmarkValue]:
                     fail(
                         file,
                         line,
-                        f"{size} B of {ranks} ranks: NCCL-tests count a rank's bytes for all: keep its ranks",
+                        f"{size} B of {ranks} ranks: NCCL-tests count a rank's bytes for all: keep"
+                        " its ranks",
                     )
                 size //= ranks
             half = table.metric == "accepted" and _BOTH.search(table.name) is not None
@@ -126,10 +146,22 @@ def values(text: str, file: Path) -> list[BenchmarkValue]:
         listed = ", ".join(f"{name} (line {line})" for name, line in tables.items())
         fail(file, None, f"there are several benchmarks, {listed}: give each a file of its own")
     if len(counts) > 1:
-        listed = ", ".join(f"{count or 'no number'} (line {line})" for count, line in counts.items())
-        fail(file, None, f"there are several numbers of processes, {listed}: give each a file of its own (-npmin N)")
+        listed = ", ".join(
+            f"{count or 'no number'} (line {line})" for count, line in counts.items()
+        )
+        fail(
+            file,
+            None,
+            f"there are several numbers of processes, {listed}: give each a file of its own"
+            " (-npmin N)",
+        )
     if not found:
-        fail(file, None, "there is no measured value: give the table of sizes and values that the benchmark prints")
+        fail(
+            file,
+            None,
+            "there is no measured value: give the table of sizes and values that the benchmark"
+            " prints",
+        )
     return found
 
 
@@ -160,13 +192,19 @@ def _heading(bare: str, named: str) -> _Table | None:
         columns = words.split()
         for column in ("t[usec]", "t_avg[usec]", "mbytes/sec"):
             if column in columns:
-                return _Table(name, "accepted" if column == "mbytes/sec" else "latency", columns.index(column))
+                return _Table(
+                    name, "accepted" if column == "mbytes/sec" else "latency", columns.index(column)
+                )
     if bare.startswith("#") and words.startswith("size") and "algbw" in words:
         columns = words.split()
-        return _Table(name, "latency", columns.index("time"), nccl=True) if "time" in columns else None
+        return (
+            _Table(name, "latency", columns.index("time"), nccl=True) if "time" in columns else None
+        )
     if bare.startswith("#") and words.startswith("size") and "pure comm.(us)" in words:
         titles = re.findall(r"[^()]*\([^()]*\)", words[len("size") :])
-        return _Table(name, "latency", 1 + [title.strip() for title in titles].index("pure comm.(us)"))
+        return _Table(
+            name, "latency", 1 + [title.strip() for title in titles].index("pure comm.(us)")
+        )
     if bare.startswith("#") and words.startswith("size"):
         return (
             _Table(name, "latency" if "latency" in words else "accepted", 1)

@@ -1,10 +1,13 @@
-"""Graphs without a network tool behind them: GraphML and DOT, and the drawing that edge lists become, too.
+"""Graphs without a network tool behind them: GraphML and DOT, and the drawing that edge lists
+become, too.
 
-Vertices are nodes and switches by their attribute ``kind``, ``type``, ``role`` or ``function``, where a vertex has a
-word for a node there; without such a word all are switches, and the caller passes each switch's node count. An edge has
-a rate by ``rate``, ``bandwidth``, ``capacity`` or ``speed``, and a delay by ``delay`` or ``latency``. Their unit stands
-in the value, or in the name behind a separator (``bandwidth_gbps``, ``delay (us)``); the Topology Zoo's raw rates are
-bits per second. Edges in a directed graph are cables, which lead both ways; two opposite ones are a single cable.
+Vertices are nodes and switches by their attribute ``kind``, ``type``, ``role`` or ``function``,
+where a vertex has a word for a node there; without such a word all are switches, and the caller
+passes each switch's node count. An edge has a rate by ``rate``, ``bandwidth``, ``capacity`` or
+``speed``, and a delay by ``delay`` or ``latency``. Their unit stands in the value, or in the name
+behind a separator (``bandwidth_gbps``, ``delay (us)``); the Topology Zoo's raw rates are bits per
+second. Edges in a directed graph are cables, which lead both ways; two opposite ones are a single
+cable.
 """
 
 from __future__ import annotations
@@ -27,8 +30,33 @@ if TYPE_CHECKING:
 
 EDGES, GRAPHML, DOT = "list of edges", "graph in GraphML", "graph in DOT"
 
-_NODES = ("node", "host", "server", "compute", "endpoint", "terminal", "hca", "nic", "gpu", "xpu", "end-host", "client")
-_SWITCHES = ("switch", "router", "leaf", "spine", "core", "aggregation", "agg", "edge", "tor", "top", "superspine")
+_NODES = (
+    "node",
+    "host",
+    "server",
+    "compute",
+    "endpoint",
+    "terminal",
+    "hca",
+    "nic",
+    "gpu",
+    "xpu",
+    "end-host",
+    "client",
+)
+_SWITCHES = (
+    "switch",
+    "router",
+    "leaf",
+    "spine",
+    "core",
+    "aggregation",
+    "agg",
+    "edge",
+    "tor",
+    "top",
+    "superspine",
+)
 RATES = ("rate", "bandwidth", "capacity", "speed", "linkspeed", "bw")
 DELAYS = ("delay", "latency", "lat")
 _SUFFIX = re.compile(r"[\s_.(\[-]+([a-zA-Zµ/]+)[)\]]?")
@@ -59,13 +87,21 @@ def graphml(text: str, file: Path) -> Network:
     if root.name != "graphml" or len(graphs) != 1:
         fail(file, root.line, "a document with one <graph> in <graphml> is needed")
     (graph,) = graphs
-    keys = {each.attributes.get("id", ""): each.attributes.get("attr.name", "") for each in root.of("key")}
+    keys = {
+        each.attributes.get("id", ""): each.attributes.get("attr.name", "")
+        for each in root.of("key")
+    }
     drawn = AttributedGraph(directed=graph.attributes.get("edgedefault") == "directed")
     for each in graph.of("graph", "hyperedge"):
-        fail(file, each.line, f"<{each.name}> within a graph is not read: draw nodes and edges alone")
+        fail(
+            file, each.line, f"<{each.name}> within a graph is not read: draw nodes and edges alone"
+        )
 
     def data(element: Element) -> dict[str, object]:
-        return {keys.get(each.attributes.get("key", ""), ""): each.text.strip() for each in element.of("data")}
+        return {
+            keys.get(each.attributes.get("key", ""), ""): each.text.strip()
+            for each in element.of("data")
+        }
 
     for each in graph.of("node"):
         name = each.attributes.get("id", "")
@@ -79,7 +115,9 @@ def graphml(text: str, file: Path) -> Network:
                 fail(file, each.line, f"there is no node `{end}`")
         drawn.edges.append((*ends, data(each), each.line))
     if drawn.vertices and all("composed_device" in about for about, _ in drawn.vertices.values()):
-        made = infragraph.Components({name: str(about.get("type", "")) for name, (about, _) in drawn.vertices.items()})
+        made = infragraph.Components(
+            {name: str(about.get("type", "")) for name, (about, _) in drawn.vertices.items()}
+        )
         made.edges = [infragraph.attributed(*each, file) for each in drawn.edges]
         return infragraph.network(made, file)
     return network(drawn, GRAPHML, file)
@@ -120,7 +158,11 @@ def _ends(end: Any) -> list[str]:
     if isinstance(end, str):
         quoted = re.match(r'"((?:[^"\\]|\\.)*)"', end)
         return [quoted[1] if quoted else end.partition(":")[0]]
-    names = end.get("nodes") if hasattr(end, "get") else {each.get_name(): None for each in end.get_nodes()}
+    names = (
+        end.get("nodes")
+        if hasattr(end, "get")
+        else {each.get_name(): None for each in end.get_nodes()}
+    )
     return [_unquoted(str(name)) for name in names or ()]
 
 
@@ -143,14 +185,20 @@ def network(drawn: AttributedGraph, name: str, file: Path) -> Network:
         if (passes := str(about.get("forward", ""))) in ("yes", "no") and vertex in made.nodes:
             made.forward[vertex] = passes
         elif passes:
-            fail(file, line, f"forward `{passes}` of `{vertex}`; a node has yes or no, and a switch has none")
+            fail(
+                file,
+                line,
+                f"forward `{passes}` of `{vertex}`; a node has yes or no, and a switch has none",
+            )
     if not made.nodes:
         made.terminals = 1
     left: set[str] = set()
     opposite: dict[tuple[str, str], list[Cable]] = {}
     unlike = 0
     for one, other, data, line in drawn.edges:
-        cable = Cable(one, other, _rate(data, left, file, line), _delay(data, left, file, line), line)
+        cable = Cable(
+            one, other, _rate(data, left, file, line), _delay(data, left, file, line), line
+        )
         if drawn.directed and (back := opposite.get((other, one))):
             first = back.pop(0)
             unlike += (first.rate, first.delay) != (cable.rate, cable.delay)
@@ -158,9 +206,14 @@ def network(drawn: AttributedGraph, name: str, file: Path) -> Network:
         opposite.setdefault((one, other), []).append(cable)
         made.cables.append(cable)
     if drawn.directed:
-        made.notes.append("the graph is directed, and cables lead both ways: two opposite edges are one cable")
+        made.notes.append(
+            "the graph is directed, and cables lead both ways: two opposite edges are one cable"
+        )
     if unlike:
-        made.notes.append(f"{unlike} cables have another rate or delay in each direction: both have the first one's")
+        made.notes.append(
+            f"{unlike} cables have another rate or delay in each direction: both have the first"
+            " one's"
+        )
     if left:
         made.notes.append(f"left out, as they have no unit: {', '.join(sorted(left))}")
     loops = [each for each in made.cables if each.one == each.other]
@@ -171,9 +224,14 @@ def network(drawn: AttributedGraph, name: str, file: Path) -> Network:
 
 
 def _kinds(drawn: AttributedGraph, notes: list[str]) -> dict[str, str]:
-    """Each vertex's kind by the first attribute in which all have a known word, or some a word for a node."""
+    """Each vertex's kind by the first attribute in which all have a known word, or some a word for
+    a node.
+    """
     every = {
-        key: {name: str(data.get(key, "")).strip().lower() for name, (data, _) in drawn.vertices.items()}
+        key: {
+            name: str(data.get(key, "")).strip().lower()
+            for name, (data, _) in drawn.vertices.items()
+        }
         for key in ("kind", "type", "role", "function")
     }
     for words in every.values():
@@ -182,22 +240,34 @@ def _kinds(drawn: AttributedGraph, notes: list[str]) -> dict[str, str]:
     for key, words in every.items():
         if any(word in _NODES for word in words.values()):
             other = sorted({word or "none" for word in words.values()} - {*_NODES, *_SWITCHES})
-            notes.append(f"vertices with another {key} than those of nodes are switches: {', '.join(other[:8])}")
+            notes.append(
+                f"vertices with another {key} than those of nodes are switches:"
+                f" {', '.join(other[:8])}"
+            )
             return {name: "node" if word in _NODES else "switch" for name, word in words.items()}
     return {}
 
 
 def quantity(data: dict[str, object], keys: tuple[str, ...]) -> tuple[str, str] | None:
-    """The name and the text of a rate or a delay, whose unit may stand in the name; `None` without one."""
+    """The name and the text of a rate or a delay, whose unit may stand in the name; `None` without
+    one.
+    """
     for key in keys:
         for name, value in data.items():
             if name.strip().lower() == key:
                 return key, str(value)
     for key in keys:
         for name, value in data.items():
-            found = _SUFFIX.fullmatch(name.strip()[len(key) :]) if name.strip().lower().startswith(key) else None
+            found = (
+                _SUFFIX.fullmatch(name.strip()[len(key) :])
+                if name.strip().lower().startswith(key)
+                else None
+            )
             unit = found[1] if found else ""
-            if unit and (quantities.rate if keys == RATES else quantities.time)(f"1 {unit}") is not None:
+            if (
+                unit
+                and (quantities.rate if keys == RATES else quantities.time)(f"1 {unit}") is not None
+            ):
                 text = str(value).strip()
                 return name, f"{text} {unit}" if quantities.number(text) is not None else text
     return None

@@ -1,15 +1,16 @@
 """Edge lists: a line has the two ends of a cable, with more words or cells behind them.
 
-Words behind the ends are Elanite's own (``rate=25Gb/s``), a rate or a time with its unit, a weight, or the dictionary
-that networkx writes. A first line with the columns' names gives each cell its meaning; the cells are separated as the
-names are, by commas, semicolons, tabs or blanks, and may stand in quotes::
+Words behind the ends are Elanite's own (``rate=25Gb/s``), a rate or a time with its unit, a weight,
+or the dictionary that networkx writes. A first line with the columns' names gives each cell its
+meaning; the cells are separated as the names are, by commas, semicolons, tabs or blanks, and may
+stand in quotes::
 
     source,target,bandwidth (Gb/s),length
     "rack 1",spine,100,7
     "rack 2",spine,20,9
 
-Columns that are no rate and no delay are left out. A list in which every edge comes in both directions equally often is
-that of a directed graph.
+Columns that are no rate and no delay are left out. A list in which every edge comes in both
+directions equally often is that of a directed graph.
 """
 
 from __future__ import annotations
@@ -21,13 +22,27 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from elanite.formats import quantities
-from elanite.formats.drawings import DELAYS, EDGES, RATES, AttributedGraph, ethernet, network, quantity
+from elanite.formats.drawings import (
+    DELAYS,
+    EDGES,
+    RATES,
+    AttributedGraph,
+    ethernet,
+    network,
+    quantity,
+)
 from elanite.formats.network import Network, fail
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_ENDS = ({"source", "target"}, {"from", "to"}, {"src", "dst"}, {"source", "destination"}, {"node1", "node2"})
+_ENDS = (
+    {"source", "target"},
+    {"from", "to"},
+    {"src", "dst"},
+    {"source", "destination"},
+    {"node1", "node2"},
+)
 _UNIT = re.compile(r"(?<=[,;])(\s*[\d.]+)[ \t]+([a-zA-Zµ/]+)(?=[ \t]*(?:[,;]|$))")
 """A number and its unit in a cell."""
 _ARROWS = ("--", "->", "-->", "<->", "<-->", "—")
@@ -52,7 +67,10 @@ def columns(line: str) -> Columns | None:
     low = [name.lower() for name in names]
     found = set(low[:2]) in _ENDS
     if not found and len(low) > 2:
-        found = all(quantity({name: ""}, RATES) or quantity({name: ""}, DELAYS) or name == "weight" for name in low[2:])
+        found = all(
+            quantity({name: ""}, RATES) or quantity({name: ""}, DELAYS) or name == "weight"
+            for name in low[2:]
+        )
     return Columns(names, between) if found else None
 
 
@@ -86,11 +104,19 @@ def edges(text: str, file: Path) -> Network:
         found = words(rest)
         if found[:1] in (["switch"], ["node"]) and len(found) >= 2:
             if found[1] in drawn.vertices:
-                fail(file, line, f"the name `{found[1]}` is taken: line {drawn.vertices[found[1]][1]} has it")
+                fail(
+                    file,
+                    line,
+                    f"the name `{found[1]}` is taken: line {drawn.vertices[found[1]][1]} has it",
+                )
             drawn.vertex(found[1], {"kind": found[0]} | _pairs(found[2:], file, line), line)
             continue
         if len(found) < 2:
-            fail(file, line, f"`{rest}` is alone: a line is a switch, a node, or the two ends of a cable")
+            fail(
+                file,
+                line,
+                f"`{rest}` is alone: a line is a switch, a node, or the two ends of a cable",
+            )
         if len(found) == 3 and quantities.number(found[2]) is not None:
             weights += 1
             found = found[:2]
@@ -98,7 +124,9 @@ def edges(text: str, file: Path) -> Network:
     if sized is None:
         _counted(drawn)
     if weights:
-        drawn.notes.append(f"the third words of {weights} lines are weights without a unit: left out")
+        drawn.notes.append(
+            f"the third words of {weights} lines are weights without a unit: left out"
+        )
     if heading and (left := [name for name in heading.names[2:] if not _is_quantity(name)]):
         drawn.notes.append(f"columns left out: {', '.join(left)}")
     if not drawn.vertices:
@@ -117,13 +145,22 @@ def _is_quantity(name: str) -> bool:
 def _cells(line: str, between: str) -> list[str]:
     if not between:
         return line.split()
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=between, skipinitialspace=True), [])]
+    return [
+        cell.strip()
+        for cell in next(csv.reader([line], delimiter=between, skipinitialspace=True), [])
+    ]
 
 
 def _row(heading: Columns, line: str) -> tuple[tuple[str, str], dict[str, object]] | None:
-    """The ends and the quantities of a line with the heading's cells; `None` for a line of another kind."""
+    """The ends and the quantities of a line with the heading's cells; `None` for a line of another
+    kind.
+    """
     cells = _cells(line, heading.between)
-    if not 2 <= len(cells) <= len(heading.names) or not all(cells[:2]) or cells[0] in ("switch", "node"):
+    if (
+        not 2 <= len(cells) <= len(heading.names)
+        or not all(cells[:2])
+        or cells[0] in ("switch", "node")
+    ):
         return None
     if not heading.between and len(cells) != len(heading.names):
         return None
@@ -134,21 +171,28 @@ def _row(heading: Columns, line: str) -> tuple[tuple[str, str], dict[str, object
 def _both_ways(drawn: AttributedGraph) -> bool:
     """Whether every edge comes in both directions equally often."""
     counts = Counter((one, other) for one, other, _, _ in drawn.edges)
-    return bool(counts) and all(one != other and counts[other, one] == each for (one, other), each in counts.items())
+    return bool(counts) and all(
+        one != other and counts[other, one] == each for (one, other), each in counts.items()
+    )
 
 
 def _matrix(text: str) -> int | None:
-    """The line in a Matrix Market matrix with its rows, columns and entries; `None` for another text."""
+    """The line in a Matrix Market matrix with its rows, columns and entries; `None` for another
+    text.
+    """
     lines = enumerate(text.splitlines(), 1)
     if not text.startswith("%%MatrixMarket"):
         return None
-    return next((line for line, written in lines if written.strip() and not written.startswith("%")), None)
+    return next(
+        (line for line, written in lines if written.strip() and not written.startswith("%")), None
+    )
 
 
 def _counted(drawn: AttributedGraph) -> None:
     """Removes a first line with the vertex and edge counts.
 
-    An edge between such numbers is one if they are ends elsewhere and the ends are not numbered in a row.
+    An edge between such numbers is one if they are ends elsewhere and the ends are not numbered in
+    a row.
     """
     if drawn.edges and not drawn.vertices:
         vertices, count, _, line = drawn.edges[0]
@@ -184,6 +228,11 @@ def _pairs(found: list[str], file: Path, line: int) -> dict[str, object]:
         elif quantities.number(word) is None and quantities.time(word) is not None:
             key, equals, value = "delay", "=", word
         if not equals or key not in ("rate", "delay", "forward"):
-            fail(file, line, f"`{word}` is no word of an edge: write rate=25Gb/s, delay=500ns, or a weight alone")
+            fail(
+                file,
+                line,
+                f"`{word}` is no word of an edge: write rate=25Gb/s, delay=500ns, or a weight"
+                " alone",
+            )
         pairs[key] = value
     return pairs

@@ -1,7 +1,8 @@
 """htsim's fat trees and connection matrices, as csg-htsim and the UEC branch read them.
 
-A ``.topo`` states nodes, tiers and the hosts in a pod, and for each tier its switches' ports downwards and upwards, the
-rate and the delay for the links below it, and the count of parallel links (``Bundle``) to a switch below::
+A ``.topo`` states nodes, tiers and the hosts in a pod, and for each tier its switches' ports
+downwards and upwards, the rate and the delay for the links below it, and the count of parallel
+links (``Bundle``) to a switch below::
 
     Nodes 16
     Tiers 2
@@ -13,12 +14,13 @@ rate and the delay for the links below it, and the count of parallel links (``Bu
     Downlink_Latency_ns 700
     ...
 
-Ports decide the wiring. In a pod every tier 0 switch is joined to every tier 1 switch. The tier 1 switch at place p in
-its pod is joined to the tier 2 switches p, p + A, p + 2 A, ..., where a pod has A tier 1 switches. Queues are left out:
-links are lossless here.
+Ports decide the wiring. In a pod every tier 0 switch is joined to every tier 1 switch. The tier 1
+switch at place p in its pod is joined to the tier 2 switches p, p + A, p + 2 A, ..., where a pod
+has A tier 1 switches. Queues are left out: links are lossless here.
 
-A ``.cm`` has the node and connection counts, then a line ``5->0 id 1 start 1000000 size 300000`` for each: the start in
-picoseconds and the size in bytes. Connections that a trigger starts have no place in a flow list.
+A ``.cm`` has the node and connection counts, then a line ``5->0 id 1 start 1000000 size 300000``
+for each: the start in picoseconds and the size in bytes. Connections that a trigger starts have no
+place in a flow list.
 
 Source: ``fat_tree_topology.cpp`` and ``connection_matrix.cpp`` in spcl/HTSIM.
 """
@@ -66,7 +68,11 @@ def topology(text: str, file: Path) -> Network:
     if count not in (2, 3):
         fail(file, header["tiers"][1], f"{count} tiers: htsim has 2 or 3")
     if nodes % pod or (count == 2 and nodes != pod):
-        fail(file, header["podsize"][1], f"{pod} hosts of a pod do not divide {nodes} nodes, or are not all of 2 tiers")
+        fail(
+            file,
+            header["podsize"][1],
+            f"{pod} hosts of a pod do not divide {nodes} nodes, or are not all of 2 tiers",
+        )
     for number in range(count):
         if number not in tiers:
             fail(file, None, f"tier {number} is missing: add `Tier {number}` and its keys")
@@ -105,7 +111,11 @@ def _read(text: str, file: Path) -> tuple[Values, dict[int, Values]]:
             continue
         allowed = _HEADER if here is None else _KEYS
         if key not in allowed:
-            fail(file, line, f"`{words[0]}` is not a key here; allowed: {', '.join((*allowed, 'tier'))}")
+            fail(
+                file,
+                line,
+                f"`{words[0]}` is not a key here; allowed: {', '.join((*allowed, 'tier'))}",
+            )
         section = header if here is None else here
         if key in section:
             fail(file, line, f"`{words[0]}` comes twice: line {section[key][1]} has it")
@@ -136,13 +146,18 @@ def _wire(
     if pod % down[0]:
         fail(file, line, f"{down[0]} ports downwards do not divide the {pod} hosts of a pod")
     if bundle[0] != 1:
-        fail(file, tiers[0]["bundle"][1], "hosts with several cables are not known to htsim: leave the bundle out")
+        fail(
+            file,
+            tiers[0]["bundle"][1],
+            "hosts with several cables are not known to htsim: leave the bundle out",
+        )
     leaves, pods = pod // down[0], nodes // pod
     middle = _uplinks(file, tiers, 0, up[0], bundle[1])
     if leaves * up[0] != middle * down[1]:
         message = (
-            f"the {leaves} switches of tier 0 in a pod have {leaves * up[0]} ports upwards, and the {middle} of tier 1"
-            f" {middle * down[1]} downwards: radix_up, radix_down and bundle contradict each other"
+            f"the {leaves} switches of tier 0 in a pod have {leaves * up[0]} ports upwards, and the"
+            f" {middle} of tier 1 {middle * down[1]} downwards: radix_up, radix_down and bundle"
+            " contradict each other"
         )
         fail(file, tiers[1]["radix_down"][1], message)
     made = nodes + pods * leaves * up[0] * (1 + (up[1] if len(down) == 3 else 0))
@@ -165,7 +180,11 @@ def _wire(
 def _uplinks(file: Path, tiers: dict[int, Values], tier: int, up: int, bundle: int) -> int:
     """The count of next-tier switches that a switch is joined to."""
     if up % bundle:
-        fail(file, tiers[tier]["radix_up"][1], f"bundles of {bundle} links do not divide {up} ports upwards")
+        fail(
+            file,
+            tiers[tier]["radix_up"][1],
+            f"bundles of {bundle} links do not divide {up} ports upwards",
+        )
     return up // bundle
 
 
@@ -184,8 +203,8 @@ def _core(
     above = _uplinks(file, tiers, 1, up, bundle)
     if pods * bundle != down:
         message = (
-            f"{pods} pods with bundles of {bundle} links need {pods * bundle} ports downwards of a switch of tier 2,"
-            f" and radix_down is {down}"
+            f"{pods} pods with bundles of {bundle} links need {pods * bundle} ports downwards of a"
+            f" switch of tier 2, and radix_down is {down}"
         )
         fail(file, line, message)
     for agg in range(pods * middle):
@@ -197,20 +216,24 @@ def _core(
 
 def _notes(network: Network, tiers: dict[int, Values], count: int) -> None:
     if any(key in values for values in tiers.values() for key in ("queue_up", "queue_down")):
-        network.notes.append("queues are left out: links are lossless, and a packet waits where it is")
+        network.notes.append(
+            "queues are left out: links are lossless, and a packet waits where it is"
+        )
     delays = {values.get("switch_latency_ns", (0, 0))[0] for values in list(tiers.values())[:count]}
     if delays != {0}:
         network.switch_delay = max(delays) * 1000
         if len(delays) > 1:
-            network.notes.append(f"the tiers have switches of several delays: all have the longest, {max(delays)} ns")
+            network.notes.append(
+                f"the tiers have switches of several delays: all have the longest, {max(delays)} ns"
+            )
     for number, values in tiers.items():
         stated = values.get("oversubscribed")
         if stated and number < count - 1:
             below, above = values["radix_down"][0], values["radix_up"][0]
             if below != above * stated[0]:
                 network.notes.append(
-                    f"tier {number}: `Oversubscribed {stated[0]}` (line {stated[1]}) contradicts {below} ports down and"
-                    f" {above} up; the ports decide"
+                    f"tier {number}: `Oversubscribed {stated[0]}` (line {stated[1]}) contradicts"
+                    f" {below} ports down and {above} up; the ports decide"
                 )
 
 
@@ -238,20 +261,29 @@ def matrix(text: str, file: Path) -> Network:
             fail(
                 file,
                 line,
-                f"`{written.strip()[:60]}` is not a line of a connection matrix: write 5->0 start 0 size 1000",
+                f"`{written.strip()[:60]}` is not a line of a connection matrix: write 5->0 start 0"
+                " size 1000",
             )
     for key, count in (("Connections", len(network.flows)), ("Triggers", 0), ("Failures", 0)):
         if key in header and header[key][0] != count:
             if key != "Connections":
                 _unknown(file, header[key][1], key.lower()[:-1])
-            fail(file, header[key][1], f"{header[key][0]} connections are promised, and the file has {count}")
+            fail(
+                file,
+                header[key][1],
+                f"{header[key][0]} connections are promised, and the file has {count}",
+            )
     if any(" prio " in line for line in text.splitlines()):
-        network.notes.append("prio is the order of a receiver's credits (pulls), which there are not here: left out")
+        network.notes.append(
+            "prio is the order of a receiver's credits (pulls), which there are not here: left out"
+        )
     nodes = header.get("Nodes", (MOST_NODES, 0))[0]
     for flow in network.flows:
         for end in (flow.source, flow.destination):
             if int(end) >= nodes:
-                fail(file, flow.line, f"there is no node {end}: there are {nodes}, 0 to {nodes - 1}")
+                fail(
+                    file, flow.line, f"there is no node {end}: there are {nodes}, 0 to {nodes - 1}"
+                )
     return network
 
 
@@ -271,7 +303,11 @@ def _flow(file: Path, line: int, ends: re.Match[str], words: list[str]) -> Flow:
             _unknown(file, line, "trigger")
         # htsim reads starts as decimal picoseconds.
         if key not in _NUMBERED or not re.fullmatch(r"\d{1,18}(\.\d{0,12})?", value):
-            fail(file, line, f"`{key} {value}` is not a part of a connection; allowed: {', '.join(_NUMBERED)}")
+            fail(
+                file,
+                line,
+                f"`{key} {value}` is not a part of a connection; allowed: {', '.join(_NUMBERED)}",
+            )
         values[key] = int(value.partition(".")[0])
     if len(words) % 2:
         fail(file, line, f"`{words[-1]}` has no value")

@@ -1,18 +1,19 @@
 """InfiniBand fabrics: ``ibnetdiscover`` output, and ``ibsim`` networks.
 
-A section begins with ``Switch``, ``Ca`` or ``Rt``, the port count and a name in quotes. Each line in it is a port with
-its peer; the remark behind ``#`` has the width and the speed that the cable was trained at::
+A section begins with ``Switch``, ``Ca`` or ``Rt``, the port count and a name in quotes. Each line
+in it is a port with its peer; the remark behind ``#`` has the width and the speed that the cable
+was trained at::
 
     Switch  36 "S-0b00000000000000"         # "leaf 0" base port 0 lid 1 lmc 0
     [1]     "H-0a00000000000000"[1](a00000000000000)        # "node1 HCA-1" lid 100 4xEDR
     [25]    "S-0b00000000000004"[1]         # "spine 0" lid 5 4xEDR
 
-The tool prints a cable at both ends; the port pair distinguishes its two lines from a second cable. An active port on a
-channel adapter is a node. Nodes are numbered by name, so that a host's nodes are in a row. Switches keep the GUID as
-their name: descriptions often repeat.
+The tool prints a cable at both ends; the port pair distinguishes its two lines from a second cable.
+An active port on a channel adapter is a node. Nodes are numbered by name, so that a host's nodes
+are in a row. Switches keep the GUID as their name: descriptions often repeat.
 
-The rate is the nominal one for width and speed: 4xEDR is 100 Gb/s, 4xDDR 20 Gb/s. Source: InfiniBand Architecture
-Specification, volume 1; ``ibnetdiscover(8)``.
+The rate is the nominal one for width and speed: 4xEDR is 100 Gb/s, 4xDDR 20 Gb/s. Source:
+InfiniBand Architecture Specification, volume 1; ``ibnetdiscover(8)``.
 """
 
 from __future__ import annotations
@@ -39,9 +40,16 @@ _PORT = re.compile(
     re.VERBOSE,
 )
 _TRAINED = re.compile(r"\b(1|2|4|8|12)x(SDR|DDR|QDR|FDR10|FDR|EDR|HDR|NDR|XDR)\b")
-_LANE = {"SDR": "2.5", "DDR": "5", "QDR": "10", "FDR10": "10", "FDR": "14", "EDR": "25", "HDR": "50", "NDR": "100"} | {
-    "XDR": "200"
-}
+_LANE = {
+    "SDR": "2.5",
+    "DDR": "5",
+    "QDR": "10",
+    "FDR10": "10",
+    "FDR": "14",
+    "EDR": "25",
+    "HDR": "50",
+    "NDR": "100",
+} | {"XDR": "200"}
 """Nominal Gb/s per lane."""
 _IGNORED = re.compile(
     r"\s*(#|$|(vendid|devid|sysimgguid|switchguid|caguid|rtguid)\s*=|Non-Chassis|Chassis\b|ibwarn:|module\b)",
@@ -60,12 +68,21 @@ def read(text: str, file: Path) -> Network:
         if head := _HEAD.fullmatch(written):
             here = head[3]
             if here in kinds:
-                fail(file, line, f"`{here}` has a second section: line {kinds[here][1]} begins the first one")
+                fail(
+                    file,
+                    line,
+                    f"`{here}` has a second section: line {kinds[here][1]} begins the first one",
+                )
             kinds[here] = (head[1].lower(), line)
             described[here] = _described(head[4]) or described.get(here, "")
         elif port := _PORT.fullmatch(written):
             if not here:
-                fail(file, line, "a port stands before the first section: begin with a line `Switch`, `Ca` or `Rt`")
+                fail(
+                    file,
+                    line,
+                    "a port stands before the first section: begin with a line `Switch`, `Ca` or"
+                    " `Rt`",
+                )
             peer, remark = port[2], port[4]
             own, other = (here, port[1]), (peer, port[3])
             key = (own, other) if (other, own) not in ends else (other, own)
@@ -76,8 +93,8 @@ def read(text: str, file: Path) -> Network:
             fail(
                 file,
                 line,
-                f"`{written.strip()[:60]}` is not a line of ibnetdiscover: a section begins with Switch, Ca or Rt, and"
-                ' a port is [1] "S-..."[2] # ... 4xEDR',
+                f"`{written.strip()[:60]}` is not a line of ibnetdiscover: a section begins with"
+                ' Switch, Ca or Rt, and a port is [1] "S-..."[2] # ... 4xEDR',
             )
     _fill(network, file, kinds, described, ends)
     return checked(network, file)
@@ -102,8 +119,17 @@ def _fill(
     for (own, other), (remark, line) in ends.items():
         for end in (own, other):
             if used.setdefault(end, line) != line:
-                fail(file, line, f"port {end[1]} of `{end[0]}` has two cables: line {used[end]} has the other one")
-        if lost := {end[0] for end in (own, other) if "aggregation node" in described.get(end[0], "").lower()}:
+                fail(
+                    file,
+                    line,
+                    f"port {end[1]} of `{end[0]}` has two cables: line {used[end]} has the"
+                    " other one",
+                )
+        if lost := {
+            end[0]
+            for end in (own, other)
+            if "aggregation node" in described.get(end[0], "").lower()
+        }:
             left |= lost
             continue
         kept.append((own, other, remark, line))
@@ -122,29 +148,46 @@ def _fill(
         found = _TRAINED.search(remark)
         unknown += found is None
         rate = gigabits(Fraction(_LANE[found[2]]) * int(found[1])) if found else None
-        network.cables.append(Cable(names.get(own, own[0]), names.get(other, other[0]), rate, None, line))
+        network.cables.append(
+            Cable(names.get(own, own[0]), names.get(other, other[0]), rate, None, line)
+        )
     if 0 < unknown < len(network.cables):
-        network.notes.append(f"{unknown} cables have no width and speed, and get the fastest rate of the others")
+        network.notes.append(
+            f"{unknown} cables have no width and speed, and get the fastest rate of the others"
+        )
     if left:
-        network.notes.append(f"left out: {len(left)} aggregation nodes of SHARP, which are in the switches")
+        network.notes.append(
+            f"left out: {len(left)} aggregation nodes of SHARP, which are in the switches"
+        )
     if any(kind in ("rt", "router") for kind, _ in kinds.values()):
         network.notes.append("routers are switches here")
     several = len(adapters) - len({end[0] for end in adapters})
     if several:
-        network.notes.append(f"each active port of an adapter is a node: {counted(several, 'port')} beside the first")
+        network.notes.append(
+            f"each active port of an adapter is a node: {counted(several, 'port')} beside the first"
+        )
     network.notes.append(
-        "rates are nominal: 4xSDR is 10, DDR 20, QDR and FDR10 40, FDR 56, EDR 100, HDR 200, NDR 400, XDR 800 Gb/s"
+        "rates are nominal: 4xSDR is 10, DDR 20, QDR and FDR10 40, FDR 56, EDR 100, HDR 200, NDR"
+        " 400, XDR 800 Gb/s"
     )
 
 
-def _named(adapters: dict[tuple[str, str], int], described: dict[str, str]) -> dict[tuple[str, str], str]:
-    """Node names: the description's first word, the host, with more words or the GUID where several have it."""
+def _named(
+    adapters: dict[tuple[str, str], int], described: dict[str, str]
+) -> dict[tuple[str, str], str]:
+    """Node names: the description's first word, the host, with more words or the GUID where several
+    have it.
+    """
     found: dict[tuple[str, str], str] = {}
 
     def candidates(end: tuple[str, str]) -> list[str]:
         words = described.get(end[0], "").split()
         own = f"{end[0]}.{end[1]}"
-        return [words[0], ".".join(words), ".".join([*words, end[1]]), f"{words[0]}.{own}"] if words else [own]
+        return (
+            [words[0], ".".join(words), ".".join([*words, end[1]]), f"{words[0]}.{own}"]
+            if words
+            else [own]
+        )
 
     hosts: dict[str, list[tuple[str, str]]] = {}
     for end in adapters:

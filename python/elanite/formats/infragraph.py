@@ -1,14 +1,16 @@
 """InfraGraph: infrastructures as YAML or JSON, and the graph that its service derives.
 
-An infrastructure has devices (component graphs), their instances, and edges between instances' components. A
-``one2one`` edge joins components one by one, ``many2many`` each with each; ``nic[0:4]`` is a slice as in Python. The
-service's graph names every component ``instance.0.component.0`` and gives its type, in networkx's node-link form as
-YAML or JSON, or as GraphML.
+An infrastructure has devices (component graphs), their instances, and edges between instances'
+components. A ``one2one`` edge joins components one by one, ``many2many`` each with each;
+``nic[0:4]`` is a slice as in Python. The service's graph names every component
+``instance.0.component.0`` and gives its type, in networkx's node-link form as YAML or JSON, or as
+GraphML.
 
-A device with a component of type xpu, nic or memory is a host, every other one a switch. Each host component at an edge
-of the infrastructure is a node, so that a host with eight adapters is eight nodes in a row. The links within a host
-(NVLink, PCIe) are left out, with a note. An infrastructure without edges between instances is a scale-up network: its
-xpus are the nodes, and the links that join them to each other and to switches its cables.
+A device with a component of type xpu, nic or memory is a host, every other one a switch. Each host
+component at an edge of the infrastructure is a node, so that a host with eight adapters is eight
+nodes in a row. The links within a host (NVLink, PCIe) are left out, with a note. An infrastructure
+without edges between instances is a scale-up network: its xpus are the nodes, and the links that
+join them to each other and to switches its cables.
 
 Source: the schema and the service in Keysight/infragraph.
 """
@@ -80,7 +82,11 @@ def _device(name: str) -> str:
 
 def _scale_out(components: Components, outside: list[Edge], file: Path) -> Network:
     made = Network(NAME)
-    hosts = {_device(name) for name, kind in components.types.items() if kind in HOST or "nic" in kind.lower()}
+    hosts = {
+        _device(name)
+        for name, kind in components.types.items()
+        if kind in HOST or "nic" in kind.lower()
+    }
     order: dict[str, int] = {}
     for name in components.types:
         order.setdefault(_device(name), len(order))
@@ -88,7 +94,10 @@ def _scale_out(components: Components, outside: list[Edge], file: Path) -> Netwo
     nodes = [end for end in ends if _device(end) in hosts]
     if not nodes:
         fail(
-            file, None, f"no device is a host: a host has a component of the type {', '.join(HOST[:-1])} or {HOST[-1]}"
+            file,
+            None,
+            f"no device is a host: a host has a component of the type {', '.join(HOST[:-1])} or"
+            f" {HOST[-1]}",
         )
     for end in sorted(nodes, key=lambda each: (order.get(_device(each), 0), sort_key(each))):
         made.nodes[end] = ends[end]
@@ -96,15 +105,22 @@ def _scale_out(components: Components, outside: list[Edge], file: Path) -> Netwo
         if end not in made.nodes:
             made.switches.setdefault(_device(end), line)
     names = {end: end if end in made.nodes else _device(end) for end in ends}
-    made.cables = [Cable(names[each.one], names[each.other], each.rate, each.delay, each.line) for each in outside]
+    made.cables = [
+        Cable(names[each.one], names[each.other], each.rate, each.delay, each.line)
+        for each in outside
+    ]
     idle = [name for name, kind in components.types.items() if kind == "nic" and name not in ends]
     if idle and not any("port" in name.rsplit(".", 2)[-2] for name in nodes):
         made.notes.append(f"{len(idle)} adapters without a cable are left out")
     if idle_switches := {_device(name) for name in components.types} - hosts - made.switches.keys():
         made.notes.append(f"{len(idle_switches)} switches without a cable are left out")
-    inside = Counter(each.link for each in components.edges if _device(each.one) == _device(each.other) in hosts)
+    inside = Counter(
+        each.link for each in components.edges if _device(each.one) == _device(each.other) in hosts
+    )
     if inside:
-        made.notes.append(f"left out: the links within a host ({', '.join(sorted(inside))}); an adapter is a node")
+        made.notes.append(
+            f"left out: the links within a host ({', '.join(sorted(inside))}); an adapter is a node"
+        )
     return made
 
 
@@ -127,7 +143,9 @@ def _scale_up(components: Components, file: Path) -> Network:
                 (made.nodes if types[end] == "xpu" else made.switches).setdefault(end, each.line)
             made.cables.append(Cable(each.one, each.other, each.rate, each.delay, each.line))
     made.nodes = dict(sorted(made.nodes.items(), key=lambda each: sort_key(each[0])))
-    made.notes.append(f"no edge joins instances: the xpus are the nodes, joined by {', '.join(sorted(fast))}")
+    made.notes.append(
+        f"no edge joins instances: the xpus are the nodes, joined by {', '.join(sorted(fast))}"
+    )
     return made
 
 
@@ -155,7 +173,11 @@ def attributed(one: str, other: str, data: dict[str, object], line: int | None, 
     long = quantities.time(given["latency"]) if "latency" in given else None
     for key, value in (("bandwidth", fast), ("latency", long)):
         if key in given and value is None and "GT/s" not in given[key]:
-            fail(file, line, f"{key} `{given[key]}` is not understood: write for example 100 Gbps and 500 ns")
+            fail(
+                file,
+                line,
+                f"{key} `{given[key]}` is not understood: write for example 100 Gbps and 500 ns",
+            )
     return Edge(one, other, fast, long, str(data.get("link", "")), line)
 
 
@@ -178,22 +200,30 @@ class _Expansion:
 
     def __init__(self, content: dict[str, object], file: Path) -> None:
         self.content, self.file = content, file
-        if "connections" in content or any("connections" in each for each in _listed(content, "devices", file)):
+        if "connections" in content or any(
+            "connections" in each for each in _listed(content, "devices", file)
+        ):
             fail(
                 file,
                 _line(content),
                 "`connections` are of an InfraGraph before version 1: write edges with ep1 and ep2",
             )
-        self.devices = {self._text(each, "name"): each for each in _listed(content, "devices", file)}
+        self.devices = {
+            self._text(each, "name"): each for each in _listed(content, "devices", file)
+        }
         self.counts: dict[str, dict[str, tuple[int, str]]] = {}
         for name, device in self.devices.items():
             parts = _listed(device, "components", file)
-            self.counts[name] = {self._text(each, "name"): (self._count(each), self._type(each)) for each in parts}
+            self.counts[name] = {
+                self._text(each, "name"): (self._count(each), self._type(each)) for each in parts
+            }
         self.graph = Components()
 
     def made(self) -> Components:
         """Write out all instances, and the edges between them."""
-        instances = {self._text(each, "name"): each for each in _listed(self.content, "instances", self.file)}
+        instances = {
+            self._text(each, "name"): each for each in _listed(self.content, "instances", self.file)
+        }
         if not instances:
             fail(self.file, _line(self.content), "there are no instances")
         for name, instance in instances.items():
@@ -219,7 +249,11 @@ class _Expansion:
     def _place(self, prefix: str, device: str, at: dict[str, object], depth: int) -> None:
         """Add a device's components and edges; composed devices are parts with a device's name."""
         if depth > 8:
-            fail(self.file, _line(at), f"device `{device}` contains itself, or devices within more than eight others")
+            fail(
+                self.file,
+                _line(at),
+                f"device `{device}` contains itself, or devices within more than eight others",
+            )
         for name, (count, kind) in self.counts[device].items():
             self._bound(len(self.graph.types) + count, at)
             for number in range(count):
@@ -234,7 +268,10 @@ class _Expansion:
                 end = self._mapping(edge, key)
                 within = f"{end['device']}." if isinstance(end.get("device"), str) else ""
                 ends.append(
-                    [f"{prefix}.{part}" for part in self._parts(device, within + self._text(end, "component"), end)]
+                    [
+                        f"{prefix}.{part}"
+                        for part in self._parts(device, within + self._text(end, "component"), end)
+                    ]
                 )
             self._join(edge, ends[0], ends[1], links)
 
@@ -245,18 +282,32 @@ class _Expansion:
             name = word.split("[")[0]
             if name not in self.counts[device]:
                 known = ", ".join(self.counts[device]) or "none"
-                fail(self.file, _line(at), f"device `{device}` has no component `{name}`; it has: {known}")
+                fail(
+                    self.file,
+                    _line(at),
+                    f"device `{device}` has no component `{name}`; it has: {known}",
+                )
             count, kind = self.counts[device][name]
             numbers = self._slice(word, count, at)
             self._bound(len(found) * len(numbers), at)
-            found = [f"{each}{'.' if each else ''}{name}.{number}" for each in found for number in numbers]
+            found = [
+                f"{each}{'.' if each else ''}{name}.{number}"
+                for each in found
+                for number in numbers
+            ]
             device = name if kind == "device" and name in self.counts else device
         return found
 
     def _slice(self, written: str, count: int, at: dict[str, object]) -> range:
-        found = re.fullmatch(r"[^\[\]]+(?:\[(?:(\d{1,9})|(\d{0,9}):(\d{0,9})(?::([1-9]\d{0,8}))?)\])?", written)
+        found = re.fullmatch(
+            r"[^\[\]]+(?:\[(?:(\d{1,9})|(\d{0,9}):(\d{0,9})(?::([1-9]\d{0,8}))?)\])?", written
+        )
         if found is None:
-            fail(self.file, _line(at), f"`{written}` is no name with a slice: write for example nic[0:4]")
+            fail(
+                self.file,
+                _line(at),
+                f"`{written}` is no name with a slice: write for example nic[0:4]",
+            )
         one, start, stop, step = found.groups()
         if one is not None:
             start, stop = one, str(int(one) + 1)
@@ -265,7 +316,13 @@ class _Expansion:
             fail(self.file, _line(at), f"`{written}` names none, or more than there are: {count}")
         return numbers
 
-    def _join(self, edge: dict[str, object], one: list[str], other: list[str], links: list[dict[str, object]]) -> None:
+    def _join(
+        self,
+        edge: dict[str, object],
+        one: list[str],
+        other: list[str],
+        links: list[dict[str, object]],
+    ) -> None:
         name = self._text(edge, "link")
         link = next((each for each in links if each.get("name") == name), None)
         if link is None:
@@ -281,13 +338,19 @@ class _Expansion:
                 self._bound(len(self.graph.edges) + math.prod((len(one), len(other))), edge)
                 pairs = itertools.product(one, other)
             case scheme:
-                fail(self.file, _line(edge), f"the scheme `{scheme}` is not read; allowed: one2one, many2many")
+                fail(
+                    self.file,
+                    _line(edge),
+                    f"the scheme `{scheme}` is not read; allowed: one2one, many2many",
+                )
         for start, end in pairs:
             if start != end:
                 self.graph.edges.append(Edge(start, end, fast, long, name, _line(edge)))
         self._bound(len(self.graph.edges), edge)
 
-    def _physical(self, link: dict[str, object], key: str, units: dict[str, int]) -> Fraction | None:
+    def _physical(
+        self, link: dict[str, object], key: str, units: dict[str, int]
+    ) -> Fraction | None:
         inner = link.get("physical")
         about = (inner if isinstance(inner, dict) else link).get(key)
         if not isinstance(about, dict):
@@ -321,13 +384,25 @@ class _Expansion:
     def _type(self, at: dict[str, object]) -> str:
         kind = at.get("choice", at.get("type", ""))
         custom = at.get("custom")
-        return str(custom.get("type", "custom")) if kind == "custom" and isinstance(custom, dict) else str(kind)
+        return (
+            str(custom.get("type", "custom"))
+            if kind == "custom" and isinstance(custom, dict)
+            else str(kind)
+        )
 
     def _device(self, name: str, at: dict[str, object]) -> str:
         if name not in self.counts:
-            fail(self.file, _line(at), f"there is no device `{name}`; there are: {', '.join(self.counts) or 'none'}")
+            fail(
+                self.file,
+                _line(at),
+                f"there is no device `{name}`; there are: {', '.join(self.counts) or 'none'}",
+            )
         return name
 
     def _bound(self, count: int, at: dict[str, object]) -> None:
         if count > MOST_CABLES:
-            fail(self.file, _line(at), f"the infrastructure has more than {MOST_CABLES:,} components or edges")
+            fail(
+                self.file,
+                _line(at),
+                f"the infrastructure has more than {MOST_CABLES:,} components or edges",
+            )

@@ -1,4 +1,5 @@
-"""A network as other tools' formats describe it: nodes, switches and cables with rates and delays, and flows.
+"""A network as other tools' formats describe it: nodes, switches and cables with rates and delays,
+and flows.
 
 Every reader in the package makes a ``Network``. Rates are exact fractions in bits per second,
 delays whole picoseconds; a format without one has `None`. Names are the file's; ``graph_names``
@@ -76,7 +77,9 @@ class Network:
     switch_delay: int | None = None
     """Each switch's picoseconds, where a format states them apart from the cables'."""
     forward: dict[str, str] = field(default_factory=dict)
-    """By node, where the file states it: ``yes`` or ``no``, whether other nodes' packets pass through."""
+    """By node, where the file states it: ``yes`` or ``no``, whether other nodes' packets pass
+    through.
+    """
     remarks: dict[str, str] = field(default_factory=dict)
     """By name: a description of a switch or a node, for a comment."""
     notes: list[str] = field(default_factory=list)
@@ -92,7 +95,10 @@ def fail(file: Path, line: int | None, message: str) -> NoReturn:
 
 
 def checked(network: Network, file: Path) -> Network:
-    """A network with parts that fit together. Raises ``UsageError`` with the line of the first misfit."""
+    """A network with parts that fit together.
+
+    Raises ``UsageError`` with the line of the first misfit.
+    """
     known = network.nodes.keys() | network.switches.keys()
     for name in network.nodes.keys() & network.switches.keys():
         fail(file, network.nodes[name], f"`{name}` is both a node and a switch: rename one")
@@ -104,7 +110,11 @@ def checked(network: Network, file: Path) -> Network:
             fail(file, cable.line, f"a cable joins `{cable.one}` to itself: remove it")
         for end in (cable.one, cable.other):
             if end not in known:
-                fail(file, cable.line, f"there is no node and no switch `{end}`: add it, or correct the name")
+                fail(
+                    file,
+                    cable.line,
+                    f"there is no node and no switch `{end}`: add it, or correct the name",
+                )
         seen |= {cable.one, cable.other}
     for name, line in (network.nodes | (network.switches if len(known) > 1 else {})).items():
         if name not in seen:
@@ -133,7 +143,8 @@ def _refuse_parts(network: Network, file: Path) -> None:
             file,
             line,
             f"the network is in several parts: no way leads from `{first}` to `{lost[0]}`"
-            f" ({len(lost):,} of {len(near):,} switches and nodes are apart): join the parts, or remove one",
+            f" ({len(lost):,} of {len(near):,} switches and nodes are apart): join the parts, or"
+            " remove one",
         )
 
 
@@ -157,17 +168,24 @@ def graph_names(names: Iterable[str]) -> dict[str, str]:
 def sort_key(name: str) -> tuple[tuple[int, int, str], ...]:
     """The key that sorts ``n9`` before ``n10``."""
     parts = re.findall(r"\d+|\D+", name)
-    return tuple((0, int(part), part) if part.isascii() and part.isdigit() else (1, 0, part) for part in parts)
+    return tuple(
+        (0, int(part), part) if part.isascii() and part.isdigit() else (1, 0, part)
+        for part in parts
+    )
 
 
 def top(network: Network) -> list[str]:
-    """The switches at a tree's top; empty if the network is not a tree with levels, or has a single switch.
+    """The switches at a tree's top; empty if the network is not a tree with levels, or has a single
+    switch.
 
-    A switch's level is its distance from the nearest node. In a tree every cable joins neighbouring levels, and the
-    switches without one above them have the same level. A network with nodes that forward is no tree.
+    A switch's level is its distance from the nearest node. In a tree every cable joins neighbouring
+    levels, and the switches without one above them have the same level. A network with nodes that
+    forward is no tree.
     """
     nodes = network.nodes
-    if "yes" in network.forward.values() or any(each.one in nodes and each.other in nodes for each in network.cables):
+    if "yes" in network.forward.values() or any(
+        each.one in nodes and each.other in nodes for each in network.cables
+    ):
         return []
     near: dict[str, list[str]] = {name: [] for name in network.switches}
     level: dict[str, int] = {}

@@ -1,8 +1,8 @@
-"""Rates, times and sizes as other tools write them: ``25Gbps``, ``12.5GBps``, ``0.8us``, ``100 Gb/s``.
+"""Rates, times and sizes as other tools write them: ``25Gbps``, ``12.5GBps``, ``0.8us``,
+``100 Gb/s``.
 
-A ``b`` is a bit and a ``B`` a byte of eight bits, as in ns-3 and SimGrid; bits may have small prefixes (``25gbps``).
-Prefixes are powers of ten, with an ``i``
-powers of 1024. Numbers are exact.
+A ``b`` is a bit and a ``B`` a byte of eight bits, as in ns-3 and SimGrid; bits may have small
+prefixes (``25gbps``). Prefixes are powers of ten, with an ``i`` powers of 1024. Numbers are exact.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from fractions import Fraction
 from elanite.base import units
 
 _NUMBER = r"(\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE]([+-]?\d{1,2}))?"
-_RATE = re.compile(rf"{_NUMBER}\s*(?:([kKMGTP]?)(i?)(bps|b/s|bit/s|bits/s|Bps|B/s|bytes/s)|([mgt])(?:bps|bits?/s|b/s))")
+_RATE = re.compile(
+    rf"{_NUMBER}\s*(?:([kKMGTP]?)(i?)(bps|b/s|bit/s|bits/s|Bps|B/s|bytes/s)|([mgt])(?:bps|bits?/s|b/s))"
+)
 _TIME = re.compile(rf"{_NUMBER}\s*(s|ms|us|µs|ns|ps|sec|)")
 _PLAIN = re.compile(_NUMBER)
 _POWER = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
@@ -37,8 +39,14 @@ def rate(text: str) -> Fraction | None:
     if found is None:
         return None
     base = 1024 if found[4] else 1000
-    power = _POWER[(found[3] or found[6] or "").replace("m", "M").replace("g", "G").replace("t", "T")]
-    value = _value(found[1], found[2]) * base**power * (8 if (found[5] or "").startswith(("B", "by")) else 1)
+    power = _POWER[
+        (found[3] or found[6] or "").replace("m", "M").replace("g", "G").replace("t", "T")
+    ]
+    value = (
+        _value(found[1], found[2])
+        * base**power
+        * (8 if (found[5] or "").startswith(("B", "by")) else 1)
+    )
     return value if 0 < value <= FASTEST else None
 
 
@@ -48,7 +56,8 @@ def gigabits(value: Fraction | None) -> Fraction | None:
 
 
 def time(text: str) -> int | None:
-    """Picoseconds; a number without a unit is in seconds; `None` for another text, or a time beyond all delays.
+    """Picoseconds; a number without a unit is in seconds; `None` for another text, or a time beyond
+    all delays.
 
     Fractional picoseconds are rounded.
     """
@@ -83,6 +92,6 @@ def decimal(value: Fraction, digits: int = 9) -> str:
 
 
 def _value(mantissa: str, exponent: str | None) -> Fraction:
-    return Fraction(f"{mantissa.rstrip('.')}" if mantissa[-1:] == "." else mantissa) * Fraction(10) ** int(
-        exponent or 0
-    )
+    return Fraction(f"{mantissa.rstrip('.')}" if mantissa[-1:] == "." else mantissa) * Fraction(
+        10
+    ) ** int(exponent or 0)

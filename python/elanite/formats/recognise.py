@@ -1,7 +1,7 @@
 """A file's format by its content: imported formats, and other commands' formats by name.
 
-A file's name is irrelevant. A rule is a pattern for the beginning or for a line; the first match names the format. A
-file without a format is refused with the format list.
+A file's name is irrelevant. A rule is a pattern for the beginning or for a line; the first match
+names the format. A file without a format is refused with the format list.
 """
 
 from __future__ import annotations
@@ -12,7 +12,17 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from elanite.formats import anynet, drawings, edges, htsim, infiniband, infragraph, ns3, simgrid, slurm
+from elanite.formats import (
+    anynet,
+    drawings,
+    edges,
+    htsim,
+    infiniband,
+    infragraph,
+    ns3,
+    simgrid,
+    slurm,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +74,9 @@ _LABEL = r"^(?:\[[^\]\n]*\]<std(?:out|err)>:|\d+:)?[ \t]*"
 """A line's beginning, behind the rank that ``mpirun --tag-output`` or ``srun --label`` writes."""
 
 MEASURED = "elanite calibrate EXPERIMENT --fit KEY=LOW..HIGH --to FILE"
-KINETO = "merge it with PyTorch's execution trace (chakra_trace_link), and convert it (chakra_converter)"
+KINETO = (
+    "merge it with PyTorch's execution trace (chakra_trace_link), and convert it (chakra_converter)"
+)
 CHAKRA = OtherFormat("a Chakra trace", "elanite goal import TRACE... -o FILE.goal")
 
 FABRIC = "give the output of ibnetdiscover, without options"
@@ -80,21 +92,45 @@ _XML: dict[str, FileFormat | OtherFormat] = {
 }
 
 _RULES: tuple[tuple[str, FileFormat | OtherFormat], ...] = (
-    (r'^[ \t]*(Switch|Ca|Hca|Rt)\s+\d+\s+"|^#\s*Topology file: generated', KnownFormat.IBNETDISCOVER.value),
+    (
+        r'^[ \t]*(Switch|Ca|Hca|Rt)\s+\d+\s+"|^#\s*Topology file: generated',
+        KnownFormat.IBNETDISCOVER.value,
+    ),
     (r"==\([^)\n]*(Active|Down)\b[^)\n]*\)==>", OtherFormat("output of iblinkinfo", FABRIC)),
     (
         r"^(SW|CA|RT)[ \t]+\d+[ \t]+\d+[ \t]+0x[0-9a-f]+[ \t]",
         OtherFormat("output of ibnetdiscover -p, the list of ports", FABRIC),
     ),
-    (r"^\{[ \t]*(CA|SW)[ \t]+Ports:", OtherFormat("the list of links of OpenSM (opensm-subnet.lst)", FABRIC)),
-    (r"^[ \t]*GPU0[ \t]+GPU1\b", OtherFormat("output of nvidia-smi topo, the links within a host", BETWEEN)),
-    (r"\A(#.*\n|\s|Creator .*\n|Version .*\n)*graph\s*\[", OtherFormat("a graph in GML", CONVERT.format("gml"))),
-    (r"(?i)^[ \t]*\*vertices[ \t]+\d+", OtherFormat("a graph in Pajek's format", CONVERT.format("pajek"))),
+    (
+        r"^\{[ \t]*(CA|SW)[ \t]+Ports:",
+        OtherFormat("the list of links of OpenSM (opensm-subnet.lst)", FABRIC),
+    ),
+    (
+        r"^[ \t]*GPU0[ \t]+GPU1\b",
+        OtherFormat("output of nvidia-smi topo, the links within a host", BETWEEN),
+    ),
+    (
+        r"\A(#.*\n|\s|Creator .*\n|Version .*\n)*graph\s*\[",
+        OtherFormat("a graph in GML", CONVERT.format("gml")),
+    ),
+    (
+        r"(?i)^[ \t]*\*vertices[ \t]+\d+",
+        OtherFormat("a graph in Pajek's format", CONVERT.format("pajek")),
+    ),
     (r"(?i)^[ \t]*(SwitchName|BlockName|BlockSizes)\s*=", KnownFormat.SLURM.value),
-    (r"^[ \t]*(router\s+\d+\s+(node|router)\s+\d+|node\s+\d+\s+router\s+\d+)(\s|$)", KnownFormat.ANYNET.value),
-    (r"(?i)^[ \t]*(Podsize|Radix_Down|Downlink_speed_Gbps)[ \t]+\d", KnownFormat.HTSIM_TOPOLOGY.value),
+    (
+        r"^[ \t]*(router\s+\d+\s+(node|router)\s+\d+|node\s+\d+\s+router\s+\d+)(\s|$)",
+        KnownFormat.ANYNET.value,
+    ),
+    (
+        r"(?i)^[ \t]*(Podsize|Radix_Down|Downlink_speed_Gbps)[ \t]+\d",
+        KnownFormat.HTSIM_TOPOLOGY.value,
+    ),
     (r"^[ \t]*\d+->\d+\s", KnownFormat.HTSIM_MATRIX.value),
-    (r"^(Nodes|Connections)[ \t]+\d+[ \t]*\n(Connections|Nodes)[ \t]+\d+", KnownFormat.HTSIM_MATRIX.value),
+    (
+        r"^(Nodes|Connections)[ \t]+\d+[ \t]*\n(Connections|Nodes)[ \t]+\d+",
+        KnownFormat.HTSIM_MATRIX.value,
+    ),
     (r"^[ \t]*num_ranks\s+\d+", OtherFormat("a trace in GOAL", "elanite replay FILE")),
     (
         r"^MPI_\w+ entering at walltime",
@@ -104,26 +140,49 @@ _RULES: tuple[tuple[str, FileFormat | OtherFormat], ...] = (
         r"^[ \t]*npus_count\s*:",
         OtherFormat("a network of ASTRA-sim's analytical model", "give its topology.txt of ns-3"),
     ),
-    (r'"logical-dims"\s*:', OtherFormat("the logical dimensions of ASTRA-sim", "give its topology.txt of ns-3")),
-    (_LABEL + r"#\s*OSU .*(MPI|NCCL|SHMEM|Test)", OtherFormat("output of the OSU benchmarks", MEASURED)),
+    (
+        r'"logical-dims"\s*:',
+        OtherFormat("the logical dimensions of ASTRA-sim", "give its topology.txt of ns-3"),
+    ),
+    (
+        _LABEL + r"#\s*OSU .*(MPI|NCCL|SHMEM|Test)",
+        OtherFormat("output of the OSU benchmarks", MEASURED),
+    ),
     (
         r"Intel\(R\) MPI Benchmarks|" + _LABEL + r"# Benchmarking \w+",
         OtherFormat("output of the Intel MPI benchmarks", MEASURED),
     ),
-    (_LABEL + r"#(\s*nThread \d+ nGpus|\s*size\s.*\bbusbw\b)", OtherFormat("output of NCCL-tests", MEASURED)),
+    (
+        _LABEL + r"#(\s*nThread \d+ nGpus|\s*size\s.*\bbusbw\b)",
+        OtherFormat("output of NCCL-tests", MEASURED),
+    ),
     (_LABEL + r"#bytes\s+#iterations", OtherFormat("output of perftest", MEASURED)),
-    (r"^[ \t]*\[\[?\s*(machine|topology|link|series|run)\b", OtherFormat("a file of Elanite", "elanite check FILE")),
-    (r"(?i)\A(\s|//.*\n|#.*\n|/\*(?:[^*]|\*(?!/))*\*/)*(strict\s+)?(di)?graph\b[^{]{0,200}\{", KnownFormat.DOT.value),
+    (
+        r"^[ \t]*\[\[?\s*(machine|topology|link|series|run)\b",
+        OtherFormat("a file of Elanite", "elanite check FILE"),
+    ),
+    (
+        r"(?i)\A(\s|//.*\n|#.*\n|/\*(?:[^*]|\*(?!/))*\*/)*(strict\s+)?(di)?graph\b[^{]{0,200}\{",
+        KnownFormat.DOT.value,
+    ),
     (r'"traceEvents"\s*:', OtherFormat("a trace of PyTorch's profiler (Kineto)", KINETO)),
-    (r'"schema"\s*:\s*"[^"]*[Cc]hakra|"(comm_type|COMM_\w+|ctrl_deps|data_deps)"|"workload_graph"', CHAKRA),
+    (
+        r'"schema"\s*:\s*"[^"]*[Cc]hakra|"(comm_type|COMM_\w+|ctrl_deps|data_deps)"|"workload_graph"',
+        CHAKRA,
+    ),
     (r"^[ \t]*-[ \t]+\"?topology\"?:", KnownFormat.SLURM_YAML.value),
     (
-        r'(^[ \t]*"?|^\{.{0,4000}")(instances|devices|infrastructure)"?\s*:|"?composed_device"?\s*:',
+        (
+            r'(^[ \t]*"?|^\{.{0,4000}")(instances|devices|infrastructure)"?\s*:|"?composed_device"?\s*:'
+        ),
         KnownFormat.INFRAGRAPH.value,
     ),
     (
         r'\A\s*\{(?=[\s\S]*"nodes"\s*:\s*\[)[\s\S]*"(links|edges)"\s*:\s*\[',
-        OtherFormat("a graph of networkx as JSON", "write it as GraphML: networkx.write_graphml(GRAPH, FILE)"),
+        OtherFormat(
+            "a graph of networkx as JSON",
+            "write it as GraphML: networkx.write_graphml(GRAPH, FILE)",
+        ),
     ),
 )
 
@@ -138,13 +197,16 @@ def format_of(content: bytes) -> FileFormat | OtherFormat:
 
 
 def decoded(content: bytes) -> str:
-    """A file's text: UTF-8, UTF-16 with a byte order mark, or XML in the encoding of its declaration.
+    """A file's text: UTF-8, UTF-16 with a byte order mark, or XML in the encoding of its
+    declaration.
 
     Raises ``UnicodeError``.
     """
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content.decode("utf-16")
-    if content.startswith(b"<?xml") and (found := re.match(rb"<\?xml[^>]*encoding=[\"']([\w.-]{1,40})[\"']", content)):
+    if content.startswith(b"<?xml") and (
+        found := re.match(rb"<\?xml[^>]*encoding=[\"']([\w.-]{1,40})[\"']", content)
+    ):
         with suppress(LookupError):  # an encoding that Python lacks
             return content.decode(found[1].decode())
     return content.decode("utf-8-sig")
@@ -161,7 +223,9 @@ def of_text(text: str) -> FileFormat | OtherFormat:
             return found
     lines = [words for _, words in ns3.statements(sample)]
     links = [bool(ns3.LINE.fullmatch(" ".join(each))) for each in lines]
-    if any(links[1:]) and not (links[0] and len(lines[0]) < 5):  # a list of edges has no first line, and no error rates
+    if any(links[1:]) and not (
+        links[0] and len(lines[0]) < 5
+    ):  # a list of edges has no first line, and no error rates
         return KnownFormat.NS3_TOPOLOGY.value
     if (
         len(lines) > 1
@@ -170,9 +234,16 @@ def of_text(text: str) -> FileFormat | OtherFormat:
         and _leading_integers(lines[1])
     ):
         return KnownFormat.NS3_FLOWS.value
-    if lines and all(len(each) in (5, 6) and _leading_integers(each[:4]) == 4 for each in lines[:2000]):
+    if lines and all(
+        len(each) in (5, 6) and _leading_integers(each[:4]) == 4 for each in lines[:2000]
+    ):
         return KnownFormat.NS3_FLOWS.value  # without the first line, which its reader asks for
-    if len(lines) > 3 and len(lines[0]) == 2 and all(map(str.isdecimal, lines[0])) and len(lines[1]) == 3:
+    if (
+        len(lines) > 3
+        and len(lines[0]) == 2
+        and all(map(str.isdecimal, lines[0]))
+        and len(lines[1]) == 3
+    ):
         vertices, edges = map(int, (word[:9] for word in lines[0]))
         if len(lines) == 1 + vertices + edges:
             return OtherFormat("a list of places and edges (Inet)", _allowed())
@@ -181,7 +252,9 @@ def of_text(text: str) -> FileFormat | OtherFormat:
     keys = re.findall(r"^[ \t]*(?:- )?[\"']?[\w.-]+[\"']?:(?=\s|$)", sample, re.MULTILINE)
     if len(keys) * 2 > sum(bool(line.strip()) for line in sample.splitlines()):
         return OtherFormat("YAML of no known kind", _allowed())
-    return KnownFormat.EDGES.value if _edges(sample) else OtherFormat("of no known format", _allowed())
+    return (
+        KnownFormat.EDGES.value if _edges(sample) else OtherFormat("of no known format", _allowed())
+    )
 
 
 def _root(sample: str) -> str:
@@ -205,8 +278,14 @@ def _leading_integers(words: list[str]) -> int:
 
 
 def _edges(sample: str) -> bool:
-    """Whether nearly all lines are an edge's ends, with data or without, or the first line names the columns."""
-    lines = [bare for line in sample.splitlines()[:2000] if (bare := edges.bare(line).partition("{")[0].strip())]
+    """Whether nearly all lines are an edge's ends, with data or without, or the first line names
+    the columns.
+    """
+    lines = [
+        bare
+        for line in sample.splitlines()[:2000]
+        if (bare := edges.bare(line).partition("{")[0].strip())
+    ]
     if len(lines) > 1 and edges.columns(lines[0]):
         return True
     good = sum(2 <= len(edges.words(line)) <= 5 for line in lines)
@@ -218,16 +297,20 @@ def _binary(content: bytes) -> OtherFormat:
         return OtherFormat("the anchor of an OTF2 archive", "elanite goal import FILE -o FILE.goal")
     if content.startswith(b"\x1f\x8b"):
         return OtherFormat(
-            "a file compressed by gzip", "decompress it: zcat FILE | elanite import - --output NAME.toml"
+            "a file compressed by gzip",
+            "decompress it: zcat FILE | elanite import - --output NAME.toml",
         )
     try:
         content.decode()
     except UnicodeDecodeError as error:
         if b"\0" not in content:
             return OtherFormat(
-                f"a text that is not UTF-8 (byte {error.start})", "convert it: iconv -f LATIN1 -t UTF-8 FILE"
+                f"a text that is not UTF-8 (byte {error.start})",
+                "convert it: iconv -f LATIN1 -t UTF-8 FILE",
             )
-    return OtherFormat("a binary file", "traces: elanite goal import, elanite replay; networks are texts")
+    return OtherFormat(
+        "a binary file", "traces: elanite goal import, elanite replay; networks are texts"
+    )
 
 
 def _allowed() -> str:

@@ -1,16 +1,19 @@
 """SimGrid clusters: platform files in XML.
 
-A ``<cluster>`` has a host ``prefix`` + number + ``suffix`` for each number in ``radical``, links with ``bw`` and
-``lat``, and a topology: flat (all hosts at one switch), FAT_TREE, TORUS or DRAGONFLY, with these ``topo_parameters``:
+A ``<cluster>`` has a host ``prefix`` + number + ``suffix`` for each number in ``radical``, links
+with ``bw`` and ``lat``, and a topology: flat (all hosts at one switch), FAT_TREE, TORUS or
+DRAGONFLY, with these ``topo_parameters``:
 
-- FAT_TREE ``levels;down,...;up,...;cables,...``: for each level the elements below a switch, the switches above an
-  element, and the cables between the two (a parallel-ports generalised fat tree);
+- FAT_TREE ``levels;down,...;up,...;cables,...``: for each level the elements below a switch, the
+  switches above an element, and the cables between the two (a parallel-ports generalised fat tree);
 - TORUS ``x,y,...``: a host is a torus router; here each has a switch;
-- DRAGONFLY ``groups,blue;chassis,black;routers,green;nodes``: green cables join all routers in a chassis, black ones
-  the routers at one place in all of a group's chassis, blue ones router j in group i and router i in group j.
+- DRAGONFLY ``groups,blue;chassis,black;routers,green;nodes``: green cables join all routers in a
+  chassis, black ones the routers at one place in all of a group's chassis, blue ones router j in
+  group i and router i in group j.
 
-Outside clusters hosts, routers and links are read where a ``<route>`` has a single link, which then is a cable. A route
-with several links gives a way and no cables, and is refused. Rates are from SimGrid's model, which reaches 97% of them.
+Outside clusters hosts, routers and links are read where a ``<route>`` has a single link, which then
+is a cable. A route with several links gives a way and no cables, and is refused. Rates are from
+SimGrid's model, which reaches 97% of them.
 
 Source: the SimGrid 3.36 manual and ``FatTreeZone.cpp``, ``TorusZone.cpp``, ``DragonflyZone.cpp``.
 """
@@ -53,12 +56,21 @@ def read(text: str, file: Path) -> Network:
             case "router":
                 _add(network.switches, network, each, file)
             case "link":
-                links[_given(each, "id", file)] = (_link(each, "bandwidth", "latency", file), each.line)
+                links[_given(each, "id", file)] = (
+                    _link(each, "bandwidth", "latency", file),
+                    each.line,
+                )
             case "route" | "zoneRoute" | "ASroute":
                 routes.append(each)
             case "peer" | "cabinet" | "trace" | "trace_connect":
-                fail(file, each.line, f"`{each.name}` is not read: describe the network by clusters, or by routes")
-    loops = [each for each in routes if each.attributes.get("src", "") == each.attributes.get("dst")]
+                fail(
+                    file,
+                    each.line,
+                    f"`{each.name}` is not read: describe the network by clusters, or by routes",
+                )
+    loops = [
+        each for each in routes if each.attributes.get("src", "") == each.attributes.get("dst")
+    ]
     if loops:
         network.notes.append(f"{counted(len(loops), 'route')} from a host to itself left out")
     for route in routes:
@@ -97,7 +109,11 @@ def _link(element: Element, rate: str, delay: str, file: Path) -> Link:
         plain = quantities.number(element.attributes[rate])
         fast = quantities.gigabits(plain * 8 / 10**9) if plain else None
     if fast is None:
-        fail(file, element.line, f'{rate}="{element.attributes[rate]}" is not a rate: write for example 125MBps')
+        fail(
+            file,
+            element.line,
+            f'{rate}="{element.attributes[rate]}" is not a rate: write for example 125MBps',
+        )
     text = element.attributes.get(delay, "0s")
     long = quantities.time(text)
     if long is None:
@@ -106,16 +122,31 @@ def _link(element: Element, rate: str, delay: str, file: Path) -> Link:
 
 
 def _route(
-    network: Network, route: Element, links: dict[str, tuple[Link, int]], gates: dict[str, str], file: Path
+    network: Network,
+    route: Element,
+    links: dict[str, tuple[Link, int]],
+    gates: dict[str, str],
+    file: Path,
 ) -> None:
     ends = []
     for end, gate in (("src", "gw_src"), ("dst", "gw_dst")):
-        name = _given(route, gate if route.name != "route" and gate in route.attributes else end, file)
-        ends.append(gates.get(route.attributes.get(end, ""), name) if name not in network.nodes else name)
+        name = _given(
+            route, gate if route.name != "route" and gate in route.attributes else end, file
+        )
+        ends.append(
+            gates.get(route.attributes.get(end, ""), name) if name not in network.nodes else name
+        )
     used = [each.attributes.get("id", "") for each in route.of("link_ctn")]
     if len(used) != 1:
-        message = f"the route from `{ends[0]}` to `{ends[1]}` has {len(used)} links, which gives a way and no cables"
-        fail(file, route.line, f"{message}: use a cluster, or a router with a route of one link to each host")
+        message = (
+            f"the route from `{ends[0]}` to `{ends[1]}` has {len(used)} links, which gives a way"
+            " and no cables"
+        )
+        fail(
+            file,
+            route.line,
+            f"{message}: use a cluster, or a router with a route of one link to each host",
+        )
     if used[0] not in links:
         fail(file, route.line, f"there is no link `{used[0]}`")
     back = [each for each in network.cables if (each.one, each.other) == (ends[1], ends[0])]
@@ -144,7 +175,11 @@ def _cluster(network: Network, cluster: Element, file: Path) -> str:
         return _flat(network, cluster, name, hosts, link)
     makers = {"FAT_TREE": _fat_tree, "TORUS": _torus, "DRAGONFLY": _dragonfly}
     if kind not in makers:
-        fail(file, cluster.line, f'topology="{kind}" is not known; allowed: FLAT, {", ".join(makers)}')
+        fail(
+            file,
+            cluster.line,
+            f'topology="{kind}" is not known; allowed: FLAT, {", ".join(makers)}',
+        )
     makers[kind](network, name, hosts, link, shapes, file, cluster.line)
     for key in ("limiter_link", "loopback_bw"):
         if key in cluster.attributes:
@@ -158,8 +193,8 @@ def _flat(network: Network, cluster: Element, name: str, hosts: list[str], link:
     network.cables += [Cable(host, switch, *link, cluster.line) for host in hosts]
     if "bb_bw" in cluster.attributes:
         network.notes.append(
-            f"the backbone of cluster {name} (bb_bw {cluster.attributes['bb_bw']}) is a medium that all messages share;"
-            " a switch has no such limit: left out"
+            f"the backbone of cluster {name} (bb_bw {cluster.attributes['bb_bw']}) is a medium that"
+            " all messages share; a switch has no such limit: left out"
         )
     return switch
 
@@ -169,8 +204,14 @@ def _radical(text: str, file: Path, line: int) -> list[int]:
     for part in text.split(","):
         ends = re.fullmatch(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*", part)
         last = int(ends[2] or ends[1]) if ends else -1
-        if ends is None or not int(ends[1]) <= last < int(ends[1]) + MOST_NODES or len(found) > MOST_NODES:
-            fail(file, line, f'radical="{text[:60]}" is not a set of numbers: write for example 0-15')
+        if (
+            ends is None
+            or not int(ends[1]) <= last < int(ends[1]) + MOST_NODES
+            or len(found) > MOST_NODES
+        ):
+            fail(
+                file, line, f'radical="{text[:60]}" is not a set of numbers: write for example 0-15'
+            )
         found += range(int(ends[1]), last + 1)
     if len(set(found)) != len(found):
         fail(file, line, f'radical="{text[:60]}" has a number twice')
@@ -187,22 +228,38 @@ def _whole_numbers(part: str, file: Path, line: int) -> list[int]:
 
 def _fits(count: int, hosts: list[str], cables: int, file: Path, line: int) -> None:
     if count != len(hosts):
-        fail(file, line, f"topo_parameters give {count} hosts, and radical {len(hosts)}: make both equal")
+        fail(
+            file,
+            line,
+            f"topo_parameters give {count} hosts, and radical {len(hosts)}: make both equal",
+        )
     if cables > MOST_CABLES:
         fail(file, line, f"the topology has more than {MOST_CABLES:,} cables")
 
 
 def _fat_tree(
-    network: Network, name: str, hosts: list[str], link: Link, shapes: list[list[int]], file: Path, line: int
+    network: Network,
+    name: str,
+    hosts: list[str],
+    link: Link,
+    shapes: list[list[int]],
+    file: Path,
+    line: int,
 ) -> None:
-    if len(shapes) != 4 or len(shapes[0]) != 1 or any(len(each) != shapes[0][0] for each in shapes[1:]):
+    if (
+        len(shapes) != 4
+        or len(shapes[0]) != 1
+        or any(len(each) != shapes[0][0] for each in shapes[1:])
+    ):
         fail(
             file,
             line,
-            "topo_parameters of a FAT_TREE are levels;down,...;up,...;cables,... with a number for each level",
+            "topo_parameters of a FAT_TREE are levels;down,...;up,...;cables,... with a number for"
+            " each level",
         )
     (levels,), down, up, parallel = shapes
-    # A level's elements: below it by the places that `down` counts, at it and above by those that `up` counts.
+    # A level's elements: below it by the places that `down` counts, at it and above by those that
+    # `up` counts.
     sizes = [math.prod(down[level:]) * math.prod(up[:level]) for level in range(levels + 1)]
     cables = sum(sizes[level] * up[level] * parallel[level] for level in range(levels))
     _fits(sizes[0], hosts, cables, file, line)
@@ -210,7 +267,9 @@ def _fat_tree(
         fail(file, line, "the tree has too many switches")
 
     def named(level: int, place: tuple[int, ...]) -> str:
-        """The element with these digits, level 0 first: below `level` digits in `up`, then in `down`."""
+        """The element with these digits, level 0 first: below `level` digits in `up`, then in
+        `down`.
+        """
         number = 0
         radix = [*up[:level], *down[level:]]
         for digit, base in zip(reversed(place), reversed(radix), strict=True):
@@ -226,7 +285,13 @@ def _fat_tree(
 
 
 def _torus(
-    network: Network, name: str, hosts: list[str], link: Link, shapes: list[list[int]], file: Path, line: int
+    network: Network,
+    name: str,
+    hosts: list[str],
+    link: Link,
+    shapes: list[list[int]],
+    file: Path,
+    line: int,
 ) -> None:
     if len(shapes) != 1:
         fail(file, line, "topo_parameters of a TORUS are x,y,...")
@@ -244,19 +309,32 @@ def _torus(
                 network.cables.append(Cable(f"{name}.{number}", f"{name}.{near}", *link, line))
             step *= size
     network.notes.append(
-        "a host of a torus is a router in SimGrid; here it has a switch, and a cable to it like the others"
+        "a host of a torus is a router in SimGrid; here it has a switch, and a cable to it like the"
+        " others"
     )
 
 
 def _dragonfly(
-    network: Network, name: str, hosts: list[str], link: Link, shapes: list[list[int]], file: Path, line: int
+    network: Network,
+    name: str,
+    hosts: list[str],
+    link: Link,
+    shapes: list[list[int]],
+    file: Path,
+    line: int,
 ) -> None:
     if [len(each) for each in shapes] != [2, 2, 2, 1]:
-        fail(file, line, "topo_parameters of a DRAGONFLY are groups,blue;chassis,black;routers,green;nodes")
+        fail(
+            file,
+            line,
+            "topo_parameters of a DRAGONFLY are groups,blue;chassis,black;routers,green;nodes",
+        )
     (groups, blue), (chassis, black), (routers, green), (nodes,) = shapes
     own = chassis * routers
     total = groups * own
-    cables = len(hosts) + total * (routers * green + chassis * black) // 2 + groups * groups * blue // 2
+    cables = (
+        len(hosts) + total * (routers * green + chassis * black) // 2 + groups * groups * blue // 2
+    )
     _fits(total * nodes, hosts, cables, file, line)
     if groups > max(own, 1) and groups > 1:
         fail(file, line, f"{groups} groups need as many routers in each, which has {own}")
@@ -271,9 +349,15 @@ def _dragonfly(
     for group in range(groups):
         for one, other in itertools.combinations(range(own), 2):
             if one // routers == other // routers:
-                network.cables += [Cable(router(group, one), router(group, other), *link, line)] * green
+                network.cables += [
+                    Cable(router(group, one), router(group, other), *link, line)
+                ] * green
             elif one % routers == other % routers:
-                network.cables += [Cable(router(group, one), router(group, other), *link, line)] * black
+                network.cables += [
+                    Cable(router(group, one), router(group, other), *link, line)
+                ] * black
     for one, other in itertools.combinations(range(groups), 2):
         network.cables += [Cable(router(one, other), router(other, one), *link, line)] * blue
-    network.notes.append("the numbers behind groups, chassis and routers are parallel cables, each of the rate bw")
+    network.notes.append(
+        "the numbers behind groups, chassis and routers are parallel cables, each of the rate bw"
+    )

@@ -1,14 +1,15 @@
 """Slurm's networks: ``topology.conf``, and ``topology.yaml``, its form since version 25.05.
 
-A line of the plugin ``topology/tree`` names a switch and the nodes or the switches below it, as host lists
-(``cn[001-006,010]``)::
+A line of the plugin ``topology/tree`` names a switch and the nodes or the switches below it, as
+host lists (``cn[001-006,010]``)::
 
     SwitchName=leaf0 Nodes=cn[001-006]
     SwitchName=top Switches=leaf[0-1] LinkSpeed=200
 
-Several switches in ``SwitchName`` are alike: each one is above all switches of the line. A line of ``topology/block``
-has a block of nodes, ``BlockName=b1 Nodes=cn[01-18]``. The YAML form lists the same, several topologies in a file; the
-first one with ``cluster_default`` is read, or else the first one::
+Several switches in ``SwitchName`` are alike: each one is above all switches of the line. A line of
+``topology/block`` has a block of nodes, ``BlockName=b1 Nodes=cn[01-18]``. The YAML form lists the
+same, several topologies in a file; the first one with ``cluster_default`` is read, or else the
+first one::
 
     - topology: main
       cluster_default: true
@@ -17,11 +18,12 @@ first one with ``cluster_default`` is read, or else the first one::
           - {switch: top, children: "leaf[0-1]"}
           - {switch: leaf0, nodes: "cn[001-006]"}
 
-Slurm needs neighbourhood and not cables: the file has no cable count and no rate. One cable is assumed between a switch
-and each one below it, so that a tree is narrower than the cluster where several cables lead up. Blocks have no switches
-in the file: one switch for each block is assumed, and one above all blocks. ``LinkSpeed`` has no unit, and Slurm itself
-ignores it. Nodes are numbered by name, in the order in which Slurm numbers a job's tasks. The plugins ``flat``,
-``torus`` and ``ring`` are refused by name.
+Slurm needs neighbourhood and not cables: the file has no cable count and no rate. One cable is
+assumed between a switch and each one below it, so that a tree is narrower than the cluster where
+several cables lead up. Blocks have no switches in the file: one switch for each block is assumed,
+and one above all blocks. ``LinkSpeed`` has no unit, and Slurm itself ignores it. Nodes are numbered
+by name, in the order in which Slurm numbers a job's tasks. The plugins ``flat``, ``torus`` and
+``ring`` are refused by name.
 
 Source: Slurm's ``topology.conf(5)`` and ``topology.yaml(5)``.
 """
@@ -72,7 +74,11 @@ def read(text: str, file: Path) -> Network:
         entry = SlurmEntry(line, words[kind], words.get("Nodes", ""), words.get("Switches", ""))
         (switches if kind == "SwitchName" else blocks).append(entry)
     if switches and blocks:
-        fail(file, blocks[0].line, f"line {switches[0].line} has a switch, and this one a block: a file has one kind")
+        fail(
+            file,
+            blocks[0].line,
+            f"line {switches[0].line} has a switch, and this one a block: a file has one kind",
+        )
     network = Network(NAME)
     if speeds:
         network.notes.append("LinkSpeed has no unit, and Slurm ignores it: left out")
@@ -90,13 +96,21 @@ def read_yaml(text: str, file: Path) -> Network:
     network = Network(YAML)
     if len(found) > 1:
         others = ", ".join(f"`{each['topology']}`" for each in found if each is not chosen)
-        network.notes.append(f"topology `{chosen['topology']}` is read; the others are left out: {others}")
+        network.notes.append(
+            f"topology `{chosen['topology']}` is read; the others are left out: {others}"
+        )
     tree, block = chosen.get("tree"), chosen.get("block")
     if isinstance(block, dict):
         return _blocks(network, list(_entries(block, "blocks", "block", file)), file)
     if not isinstance(tree, dict):
-        plugin = next((key for key in chosen if key not in ("topology", "cluster_default", LINE)), "flat")
-        fail(file, chosen[LINE], f"the plugin topology/{plugin} states no network that is read; allowed: tree, block")
+        plugin = next(
+            (key for key in chosen if key not in ("topology", "cluster_default", LINE)), "flat"
+        )
+        fail(
+            file,
+            chosen[LINE],
+            f"the plugin topology/{plugin} states no network that is read; allowed: tree, block",
+        )
     return _tree(network, list(_entries(tree, "switches", "switch", file)), file)
 
 
@@ -121,13 +135,22 @@ def _tree(network: Network, entries: Sequence[SlurmEntry], file: Path) -> Networ
             fail(file, line, f"switch `{written}` needs either Nodes or Switches")
         names = expanded(written, file, line)
         if nodes and len(names) > 1:
-            fail(file, line, f"`{written}` are {len(names)} switches, and a node is at one: write a line for each")
+            fail(
+                file,
+                line,
+                f"`{written}` are {len(names)} switches, and a node is at one: write a line for"
+                " each",
+            )
         alike += len(names) > 1
         for name in names:
             if name in network.switches:
-                fail(file, line, f"switch `{name}` comes twice: line {network.switches[name]} has it")
+                fail(
+                    file, line, f"switch `{name}` comes twice: line {network.switches[name]} has it"
+                )
             network.switches[name] = line
-            below += [(name, bool(nodes), each, line) for each in expanded(nodes or switches, file, line)]
+            below += [
+                (name, bool(nodes), each, line) for each in expanded(nodes or switches, file, line)
+            ]
     for switch, is_node, name, line in below:
         if is_node:
             _seat(network, name, switch, line, file)
@@ -136,10 +159,14 @@ def _tree(network: Network, entries: Sequence[SlurmEntry], file: Path) -> Networ
         else:
             network.cables.append(Cable(name, switch, None, None, line))
     _connected(network, {name for _, is_node, name, _ in below if not is_node}, file)
-    network.notes.insert(0, "the file has no number of cables: one is assumed from each switch to each one below it")
+    network.notes.insert(
+        0, "the file has no number of cables: one is assumed from each switch to each one below it"
+    )
     if alike:
         lines = counted(alike, "line")
-        network.notes.append(f"several switches in {lines}: each of them is above all switches of its line")
+        network.notes.append(
+            f"several switches in {lines}: each of them is above all switches of its line"
+        )
     return _sorted(network, file)
 
 
@@ -163,8 +190,9 @@ def _connected(network: Network, below: set[str], file: Path) -> None:
         fail(
             file,
             network.switches[parts[1]],
-            f"the file has {len(parts)} trees, {', '.join(parts[:4])}{', ...' if parts[4:] else ''}, and no cable"
-            f" between them: add a line such as SwitchName=core Switches={','.join(parts[:4])}, or leave trees out",
+            f"the file has {len(parts)} trees,"
+            f" {', '.join(parts[:4])}{', ...' if parts[4:] else ''}, and no cable between them: add"
+            f" a line such as SwitchName=core Switches={','.join(parts[:4])}, or leave trees out",
         )
 
 
@@ -177,21 +205,31 @@ def _blocks(network: Network, entries: Sequence[SlurmEntry], file: Path) -> Netw
         network.switches[name] = line
         for node in expanded(nodes, file, line):
             _seat(network, node, name, line, file)
-    network.notes.insert(0, "a block has no switches in the file: one with a cable to each node is assumed")
+    network.notes.insert(
+        0, "a block has no switches in the file: one with a cable to each node is assumed"
+    )
     if len(entries) > 1:
         if _TOP in network.switches or _TOP in network.nodes:
-            fail(file, network.switches.get(_TOP), f"the name `{_TOP}` is that of the switch above all: rename it")
+            fail(
+                file,
+                network.switches.get(_TOP),
+                f"the name `{_TOP}` is that of the switch above all: rename it",
+            )
         network.switches[_TOP] = None
         network.cables += [Cable(each.name, _TOP, None, None, each.line) for each in entries]
         network.notes.insert(
-            1, f"one switch, `{_TOP}`, with a cable to each block is assumed: add cables that you know"
+            1,
+            f"one switch, `{_TOP}`, with a cable to each block is assumed: add cables that you"
+            " know",
         )
     return _sorted(network, file)
 
 
 def _seat(network: Network, node: str, switch: str, line: int, file: Path) -> None:
     if node in network.nodes:
-        fail(file, line, f"node `{node}` is at two switches: line {network.nodes[node]} has it, too")
+        fail(
+            file, line, f"node `{node}` is at two switches: line {network.nodes[node]} has it, too"
+        )
     network.nodes[node] = line
     network.cables.append(Cable(node, switch, None, None, line))
 
@@ -222,7 +260,11 @@ def _lines(text: str, file: Path) -> Iterator[tuple[int, dict[str, str]]]:
         for key, value in _WORD.findall(written):
             name = names.get(key.lower(), "")
             if not name or name in words:
-                fail(file, start, f"`{key}` is not a key here, or comes twice; allowed: {', '.join(_KEYS)}")
+                fail(
+                    file,
+                    start,
+                    f"`{key}` is not a key here, or comes twice; allowed: {', '.join(_KEYS)}",
+                )
             words[name] = value.strip('"')
         yield start, words
 
@@ -238,7 +280,11 @@ def expanded(text: str, file: Path, line: int) -> list[str]:
                 fail(file, line, f"`{part}` stands for more than {MOST_NODES:,} names")
             names = [name + end for name in names for end in ends]
         found += names
-    if not found or "[" in re.sub(r"\[[^\[\]]*\]", "", text) or "]" in re.sub(r"\[[^\[\]]*\]", "", text):
+    if (
+        not found
+        or "[" in re.sub(r"\[[^\[\]]*\]", "", text)
+        or "]" in re.sub(r"\[[^\[\]]*\]", "", text)
+    ):
         fail(file, line, f"`{text}` is not a list of names: write for example cn[001-006,010]")
     return found
 

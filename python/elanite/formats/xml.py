@@ -1,4 +1,6 @@
-"""XML elements with their lines, read by ``defusedxml``: no entities, and no file that a document names."""
+"""XML elements with their lines, read by ``defusedxml``: no entities, and no file that a document
+names.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class Element:
-    """An element: its name without a prefix, its attributes, its text, its children and its line."""
+    """An element: its name without a prefix, its attributes, its text, its children and its
+    line.
+    """
 
     name: str
     attributes: dict[str, str]
@@ -55,12 +59,17 @@ class _Tree(ContentHandler):
 
 
 def parsed(text: str, file: Path, about: str) -> Element:
-    """A document's root. Raises ``UsageError`` with the line; ``about`` names the expected document."""
+    """A document's root.
+
+    Raises ``UsageError`` with the line; ``about`` names the expected document.
+    """
     with optional(f"{file}: XML needs the package defusedxml: pip install defusedxml"):
         from defusedxml.sax import make_parser
     tree = _Tree()
     with reading(
-        lambda: _place(file, tree), f"not {about} in XML", "correct the document, without entities of its own"
+        lambda: _place(file, tree),
+        f"not {about} in XML",
+        "correct the document, without entities of its own",
     ):
         parser = make_parser()
         # SimGrid documents name their DTD's address, which is not fetched.

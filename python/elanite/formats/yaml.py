@@ -17,7 +17,10 @@ LINE = "__line__"
 
 
 def loaded(text: str, file: Path) -> object:
-    """A YAML or JSON document's content; each mapping has its line under ``LINE``. Raises ``UsageError``."""
+    """A YAML or JSON document's content; each mapping has its line under ``LINE``.
+
+    Raises ``UsageError``.
+    """
     with optional(f"{file}: YAML needs the package PyYAML: pip install pyyaml"):
         import yaml
 

@@ -1,7 +1,8 @@
 """File and point contents as the simulator returns them, as types.
 
-The simulator checks a file and returns it as JSON with all defaults filled in (crates ``machine`` and ``experiment``).
-These types name the keys that Python reads; other keys concern the simulator only.
+The simulator checks a file and returns it as JSON with all defaults filled in (crates ``machine``
+and ``experiment``). These types name the keys that Python reads; other keys concern the simulator
+only.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ class Rows(TypedDict):
 
 
 class FigureSection(Rows):
-    """An experiment's ``[[figure]]``; empty texts and lists stand for keys that the file leaves out."""
+    """An experiment's ``[[figure]]``; empty texts and lists stand for keys that the file leaves
+    out.
+    """
 
     name: str
     title: str

@@ -1,9 +1,10 @@
 """Machine values from a short request: nodes, links, a network kind, an oversubscription.
 
-The network is the smallest that holds the nodes (``elanite.inputs.shapes``), and the links have a name
-(``elanite.inputs.links``). All else comes from a base machine. Its delays are rounded to whole cycles at the new rate,
-and there are as many channels as a round trip on the longest link needs for each routing class. Each value has its
-source, and ``notes`` has sentences on the network and on the assumptions.
+The network is the smallest that holds the nodes (``elanite.inputs.shapes``), and the links have a
+name (``elanite.inputs.links``). All else comes from a base machine. Its delays are rounded to whole
+cycles at the new rate, and there are as many channels as a round trip on the longest link needs for
+each routing class. Each value has its source, and ``notes`` has sentences on the network and on the
+assumptions.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ class MachineRequest:
             return shapes.fat_tree(self.nodes, ports, self.ratio or shapes.FULL)
         if self.ratio is not None:
             raise UsageError(
-                f"--oversubscription {self.ratio}: leaves of a tree have links down and up, and a {self.topology} has"
-                " no leaves\n  leave it out, or take --topology fat-tree"
+                f"--oversubscription {self.ratio}: leaves of a tree have links down and up, and a"
+                f" {self.topology} has no leaves\n  leave it out, or take --topology fat-tree"
             )
         return shapes.SHAPES[self.topology](self.nodes, ports)
 
@@ -67,8 +68,8 @@ class MachineRequest:
         machine = Machine.of(base, base.overrides)
         if machine["switch.circuit"] != "cut-through":
             raise UsageError(
-                f"--from {base.name}: --link needs a machine whose switches have cut-through and credits, as"
-                f" {self.link.base} has\n  leave --from out, or give such a machine"
+                f"--from {base.name}: --link needs a machine whose switches have cut-through and"
+                f" credits, as {self.link.base} has\n  leave --from out, or give such a machine"
             )
         shape = self.shape()
         values = self._network(shape) | self._links(shape, machine, base.name)
@@ -83,14 +84,19 @@ class MachineRequest:
         nodes = "asked for; all positions are taken"
         if shape.positions > self.nodes:
             nodes = f"asked for; at the first of {shape.positions:,} positions"
-        return {f"topology.{key}": each for key, each in (rows | {"nodes": (self.nodes, nodes)} | shape.rows).items()}
+        return {
+            f"topology.{key}": each
+            for key, each in (rows | {"nodes": (self.nodes, nodes)} | shape.rows).items()
+        }
 
     def _links(self, shape: Shape, machine: Machine, base: str) -> dict[str, tuple[object, str]]:
         link, bus = self.link, self.link.bus
         flit = exact(machine["link.flit"], "B")
         cycle = flit * 8 * 10**6 / exact(link.rate, "MB/s") / 8
         if cycle.denominator != 1:
-            raise UsageError(f"--link {link.name}: a flit of {machine['link.flit']} takes no whole picoseconds")
+            raise UsageError(
+                f"--link {link.name}: a flit of {machine['link.flit']} takes no whole picoseconds"
+            )
         here = f"{base}, in whole flits"
         values: dict[str, tuple[object, str]] = {"link.rate": (link.rate, link.source)}
         hops: dict[str, list[int]] = {}
@@ -99,18 +105,28 @@ class MachineRequest:
                 continue
             own = machine[key]
             listed = own if isinstance(own, list) else [own]
-            # Rows in tori and HyperX networks are alike; a tree and a dragonfly have longer cables further up.
+            # Rows in tori and HyperX networks are alike; a tree and a dragonfly have longer cables
+            # further up.
             last = 1 if shape.kind in ("torus", "hyperx") else len(listed) - 1
             picked = [listed[min(level, last, len(listed) - 1)] for level in range(shape.levels)]
             hops[key] = [_cycles(each, cycle, link) for each in picked]
             values[key] = ([span(int(cycles * cycle)) for cycles in hops[key]], here)
         values["link.channels"] = self._channels(shape, machine, flit, hops)
         values["switch.ascent"] = self._ascent(shape)
-        values["switch.combine"] = (span(int(_cycles(machine["switch.combine"], cycle, link) * cycle)), here)
+        values["switch.combine"] = (
+            span(int(_cycles(machine["switch.combine"], cycle, link) * cycle)),
+            here,
+        )
         slice_ = Fraction(65536 * 8 * 10**3) / (exact(link.rate, "MB/s") * 8)
-        values["adapter.time_slice"] = (f"{decimal(slice_, 1)} ns", "assumed: 64 KB at the rate of the link")
+        values["adapter.time_slice"] = (
+            f"{decimal(slice_, 1)} ns",
+            "assumed: 64 KB at the rate of the link",
+        )
         values["bus.rate"] = (bus.rate, bus.source)
-        values["bus.burst_overhead"] = (bus.overhead, "PCIe: 26 bytes of framing, header and checksum at this rate")
+        values["bus.burst_overhead"] = (
+            bus.overhead,
+            "PCIe: 26 bytes of framing, header and checksum at this rate",
+        )
         if link.ethernet:
             values["packet.header"] = HEADER
         return values
@@ -118,9 +134,11 @@ class MachineRequest:
     def _channels(
         self, shape: Shape, machine: Machine, flit: Fraction, hops: dict[str, list[int]]
     ) -> tuple[object, str]:
-        """A link's channels: for each class the packets in a round trip on the longest link, and one more.
+        """A link's channels: for each class the packets in a round trip on the longest link, and
+        one more.
 
-        A packet with P flits holds a channel for P + D + C cycles (``crates/fabric/src/credits.rs``).
+        A packet with P flits holds a channel for P + D + C cycles
+        (``crates/fabric/src/credits.rs``).
         """
         header = exact(HEADER[0] if self.link.ethernet else machine["packet.header"], "B")
         packet = math.ceil((exact(machine["packet.payload"], "B") + header) / flit)
@@ -128,36 +146,55 @@ class MachineRequest:
         needed = math.ceil(Fraction(packet + delay + credit, packet)) + 1
         each = min(needed, MOST_CHANNELS // shape.classes)
         classes = f" for each of {shape.classes} classes of ways" if shape.classes > 1 else ""
-        why = f"assumed: credits for {each} packets{classes}; a round trip of the longest link needs {needed - 1}"
+        why = (
+            f"assumed: credits for {each} packets{classes}; a round trip of the longest link needs"
+            f" {needed - 1}"
+        )
         return each * shape.classes, why
 
     def _ascent(self, shape: Shape) -> tuple[object, str]:
         if shape.kind in ("torus", "dragonfly", "hyperx"):
             return "adaptive", f"of no effect on a {shape.kind}"
         if self.link.ethernet:
-            return "flow-hash", "assumed: Ethernet switches spread flows by a hash (ECMP); adaptive if yours adapt"
-        return "adaptive", "assumed: packets take the least loaded link, as InfiniBand with adaptive routing"
+            return (
+                "flow-hash",
+                "assumed: Ethernet switches spread flows by a hash (ECMP); adaptive if yours adapt",
+            )
+        return (
+            "adaptive",
+            "assumed: packets take the least loaded link, as InfiniBand with adaptive routing",
+        )
 
     def _notes(self, shape: Shape, base: str, ascent: str) -> list[str]:
         link = self.link
         ports = self.ports or link.ports
         found = [
-            f"{counted(shape.switches, 'switch', 'switches')}, {counted(shape.cables, 'cable')} between switches:"
-            f" {shape.words}"
+            f"{counted(shape.switches, 'switch', 'switches')}, {counted(shape.cables, 'cable')}"
+            f" between switches: {shape.words}"
         ]
         if shape.positions > self.nodes:
             found.append(
-                f"{self.nodes:,} nodes do not fill it: the smallest of its kind has {shape.positions:,} positions,"
-                " and the last ones stay empty"
+                f"{self.nodes:,} nodes do not fill it: the smallest of its kind has"
+                f" {shape.positions:,} positions, and the last ones stay empty"
             )
         found.append(f"{link.rate}: {link.source}")
         if shape.kind == "fat-tree" and self.ratio is None and shape.cables:
-            found.append("assumed: leaves with as many links up as down; --oversubscription 2:1 for fewer")
+            found.append(
+                "assumed: leaves with as many links up as down; --oversubscription 2:1 for fewer"
+            )
         if self.ports is None:
-            found.append(f"assumed: switches with {ports} ports, as {link.switch} has; --ports N for others")
-        found.append(f"assumed: adapters behind {link.bus.source.partition(', 128')[0].partition(', 236')[0]}")
+            found.append(
+                f"assumed: switches with {ports} ports, as {link.switch} has; --ports N for others"
+            )
+        found.append(
+            "assumed: adapters behind"
+            f" {link.bus.source.partition(', 128')[0].partition(', 236')[0]}"
+        )
         if shape.kind not in ("torus", "dragonfly", "hyperx") and shape.cables:
-            found.append(f"assumed: ways up are {'adaptive' if ascent == 'adaptive' else 'a hash of the flow (ECMP)'}")
+            found.append(
+                "assumed: ways up are"
+                f" {'adaptive' if ascent == 'adaptive' else 'a hash of the flow (ECMP)'}"
+            )
         if link.ethernet:
             found.append("assumed: Ethernet without loss (PFC); congestion control is not modelled")
         found.append(f"all else, delays of switches and start-up times among it, is that of {base}")
@@ -168,5 +205,8 @@ def _cycles(time: object, cycle: Fraction, link: LinkKind) -> int:
     """The nearest whole cycles for a time, at least one."""
     found = max(1, round(exact(time, "us") * 10**6 / cycle))
     if found > LONGEST_HOP:
-        raise UsageError(f"--link {link.name}: a delay of {time} is longer than {LONGEST_HOP} flits at {link.rate}")
+        raise UsageError(
+            f"--link {link.name}: a delay of {time} is longer than {LONGEST_HOP} flits at"
+            f" {link.rate}"
+        )
     return found

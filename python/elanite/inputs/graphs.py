@@ -1,13 +1,15 @@
-"""Networks from files and from Python: the graph for a machine of kind ``graph``, and its forwarding tables.
+"""Networks from files and from Python: the graph for a machine of kind ``graph``, and its
+forwarding tables.
 
-The simulator reads no files. So a machine file's text is completed as soon as it is read: behind its end stand
-``[topology.cables]`` and ``[topology.routes]`` with the content of its named files. Engine workers, stores and
-notebooks have the whole machine. Point keys depend on the content, and not on the file names.
+The simulator reads no files. So a machine file's text is completed as soon as it is read: behind
+its end stand ``[topology.cables]`` and ``[topology.routes]`` with the content of its named files.
+Engine workers, stores and notebooks have the whole machine. Point keys depend on the content, and
+not on the file names.
 
-A file that ends in ``.graphml`` is GraphML, which networkx reads; any other one is an edge list, see
-``crates/machine/src/graph.rs``. Edges may have the data ``rate`` and ``delay``, such as "25 Gb/s" and "800 ns".
-Forwarding tables are lines with a switch, a destination and the next switches, see ``crates/machine/src/routes.rs``.
-Errors name the file and the line.
+A file that ends in ``.graphml`` is GraphML, which networkx reads; any other one is an edge list,
+see ``crates/machine/src/graph.rs``. Edges may have the data ``rate`` and ``delay``, such as "25
+Gb/s" and "800 ns". Forwarding tables are lines with a switch, a destination and the next switches,
+see ``crates/machine/src/routes.rs``. Errors name the file and the line.
 
 ``Machine.with_graph`` makes the same texts from a Python graph and tables.
 """
@@ -51,7 +53,8 @@ class Graph(Protocol):
 
 
 def completed(text: str, machine: Path) -> str:
-    """A machine file's text with the cables and routes from its named files; the same text without any.
+    """A machine file's text with the cables and routes from its named files; the same text without
+    any.
 
     Raises ``UsageError`` if a file cannot be read, or is wrong.
     """
@@ -70,7 +73,10 @@ def completed(text: str, machine: Path) -> str:
     if (file := _named(topology, "routes_file", "routes", machine)) is not None:
         content = _content(file, "routes_file", machine)
         terminals = _value(topology, "terminals")
-        if isinstance(cables, str) and (mistake := _mistake(cables, terminals, content)) is not None:
+        if (
+            isinstance(cables, str)
+            and (mistake := _mistake(cables, terminals, content)) is not None
+        ):
             _fail(file, *mistake)
         text = _with(text, "routes", content, _value(topology, "routes_file"))
     return text
@@ -84,7 +90,9 @@ def _named(topology: dict[str, object], key: str, content: str, machine: Path) -
 
 
 def _content(file: Path, key: str, machine: Path) -> str:
-    return bounded.text(file, bounded.TABLE, f"topology.{key} of {machine} names it, relative to the machine file")
+    return bounded.text(
+        file, bounded.TABLE, f"topology.{key} of {machine} names it, relative to the machine file"
+    )
 
 
 def _foreign(content: str, file: Path) -> None:
@@ -97,7 +105,10 @@ def _foreign(content: str, file: Path) -> None:
 
 def _with(text: str, key: str, content: str, source: object) -> str:
     """A machine file with one more topology parameter, behind its end."""
-    return f"{text.rstrip()}\n\n[topology.{key}]\nvalue = {toml.value(content)}\nsource = {toml.value(source)}\n"
+    return (
+        f"{text.rstrip()}\n\n[topology.{key}]\nvalue = {toml.value(content)}\nsource ="
+        f" {toml.value(source)}\n"
+    )
 
 
 def with_cables(text: str, cables: str, file: str) -> str:
@@ -106,7 +117,9 @@ def with_cables(text: str, cables: str, file: str) -> str:
 
 
 def _mistake(cables: str, terminals: object, routes: str) -> tuple[int | None, str] | None:
-    """The first mistake in routes, as far as the topology's rest is right: the line, and a message."""
+    """The first mistake in routes, as far as the topology's rest is right: the line, and a
+    message.
+    """
     if terminals is not None and not (type(terminals) is int and 0 <= terminals < 2**32):
         return None
     return _core.routes_mistake(cables, terminals, routes)
@@ -142,17 +155,22 @@ def section(
     cables, own = _listed(graph)
     if not own and terminals is None:
         raise UsageError(
-            "the graph has no nodes\n"
-            '  give terminals=N, the number of nodes of each switch, or the vertices the data kind, "node" or "switch"'
+            "the graph has no nodes\n  give terminals=N, the number of nodes of each switch, or the"
+            ' vertices the data kind, "node" or "switch"'
         )
     if own and terminals is not None:
         raise UsageError(
-            f"the graph has {own} nodes of its own, and terminals={terminals} asks for others\n  leave it out"
+            f"the graph has {own} nodes of its own, and terminals={terminals} asks for others\n "
+            " leave it out"
         )
     if (mistake := _core.graph_mistake(cables)) is not None:
         raise UsageError(f"the graph is wrong: {mistake[1]}")
     switches = sum(line.startswith("switch ") for line in cables.splitlines())
-    values: dict[str, object] = {"kind": "graph", "nodes": own or switches * (terminals or 0), "cables": cables}
+    values: dict[str, object] = {
+        "kind": "graph",
+        "nodes": own or switches * (terminals or 0),
+        "cables": cables,
+    }
     if terminals is not None:
         values["terminals"] = terminals
     if roots:
@@ -179,13 +197,17 @@ def _listed(graph: Graph | Iterable[Sequence[Hashable]]) -> tuple[str, int]:
     edges: list[Sequence[Hashable]]
     if isinstance(graph, Graph):
         if graph.is_directed():
-            raise UsageError("the graph is directed, and cables lead both ways: give graph.to_undirected()")
+            raise UsageError(
+                "the graph is directed, and cables lead both ways: give graph.to_undirected()"
+            )
         kinds = {name: data.get("kind") for name, data in graph.nodes(data=True)}
         edges = [(one, other, _words(data)) for one, other, data in graph.edges(data=True)]
     else:
         pairs = [tuple(edge) for edge in graph]
         if wrong := [edge for edge in pairs if len(edge) != 2]:
-            raise UsageError(f"the edge {wrong[0]!r} has {len(wrong[0])} ends: an edge is two switches")
+            raise UsageError(
+                f"the edge {wrong[0]!r} has {len(wrong[0])} ends: an edge is two switches"
+            )
         kinds = dict.fromkeys((end for edge in pairs for end in edge), None)
         edges = [(one, other, "") for one, other in pairs]
     parted = any(kinds.values())
@@ -194,9 +216,15 @@ def _listed(graph: Graph | Iterable[Sequence[Hashable]]) -> tuple[str, int]:
     for vertex, kind in kinds.items():
         name = _name(vertex)
         if name in names:
-            raise UsageError(f"the vertices {names[name]!r} and {vertex!r} have the same name `{name}`: rename one")
+            raise UsageError(
+                f"the vertices {names[name]!r} and {vertex!r} have the same name `{name}`:"
+                " rename one"
+            )
         if parted and kind not in KINDS:
-            raise UsageError(f"`{name}` is neither a node nor a switch: give it the data kind, `node` or `switch`")
+            raise UsageError(
+                f"`{name}` is neither a node nor a switch: give it the data kind, `node` or"
+                " `switch`"
+            )
         names[name] = vertex
         lines.append(f"{kind if parted else 'switch'} {name}")
     lines += [f"{_name(one)} {_name(other)}{words}" for one, other, words in edges]
@@ -214,15 +242,22 @@ def _tables(routes: Mapping[object, Mapping[object, object]]) -> str:
     for switch, row in routes.items():
         if not isinstance(row, Mapping):
             raise UsageError(
-                f"the routes of switch {switch!r} are not a dictionary: write {{destination: next switches}}"
+                f"the routes of switch {switch!r} are not a dictionary: write {{destination: next"
+                " switches}"
             )
         for destination, found in row.items():
-            several = [found] if isinstance(found, Hashable) else sorted(found) if isinstance(found, set) else found
+            several = (
+                [found]
+                if isinstance(found, Hashable)
+                else sorted(found)
+                if isinstance(found, set)
+                else found
+            )
             names = [_name(each) for each in several]
             if not names:
                 raise UsageError(
-                    f"the routes are wrong at switch {_name(switch)} for {_name(destination)}: there is no next switch:"
-                    " name at least one neighbour"
+                    f"the routes are wrong at switch {_name(switch)} for {_name(destination)}:"
+                    " there is no next switch: name at least one neighbour"
                 )
             lines.append(" ".join([_name(switch), _name(destination), *names]))
     return "\n".join(lines)
@@ -232,7 +267,9 @@ def _name(vertex: object) -> str:
     """A vertex's name; for a tuple, its parts with dots between them."""
     name = ".".join(map(_name, vertex)) if isinstance(vertex, tuple) else str(vertex)
     if not name or re.search(r"[\s,#]", name):
-        raise UsageError(f"the name `{name}` has a blank, a comma or a #: name the vertex otherwise")
+        raise UsageError(
+            f"the name `{name}` has a blank, a comma or a #: name the vertex otherwise"
+        )
     return name
 
 
@@ -249,7 +286,11 @@ def _graphml(content: str, file: Path) -> tuple[str, list[int]]:
     with reading(file, "not a graph in GraphML", "draw it anew, or write a list of cables"):
         graph = nx.parse_graphml(content, force_multigraph=True)
     if graph.is_directed():
-        _fail(file, None, 'the graph is directed, and cables lead both ways: write edgedefault="undirected"')
+        _fail(
+            file,
+            None,
+            'the graph is directed, and cables lead both ways: write edgedefault="undirected"',
+        )
     text: list[str] = []
     lines: list[int] = []
     kinds = {name: data.get("kind") for name, data in graph.nodes(data=True)}
@@ -259,7 +300,12 @@ def _graphml(content: str, file: Path) -> tuple[str, list[int]]:
             _fail(file, line, f"the name `{name}` has a blank, a comma or a #: take another id")
         kind = kinds.get(name) if parted else "switch"
         if kind not in KINDS:
-            _fail(file, line, f"`{name}` is neither a node nor a switch: give it the data kind, `node` or `switch`")
+            _fail(
+                file,
+                line,
+                f"`{name}` is neither a node nor a switch: give it the data kind, `node` or"
+                " `switch`",
+            )
         text.append(f"{kind} {name}")
         lines.append(line)
     # Edges between the same two vertices stand in file order.

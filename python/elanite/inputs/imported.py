@@ -1,18 +1,20 @@
 """A machine file and a graph file for a network that another tool describes.
 
-The network decides the graph, the rates and the delays; a base machine gives all else: adapters, buses, hosts and
-switch rules. The network's fastest rate is the machine's (``imported_clock``); slower cables state their rates on their
-lines. A link's delay is its cable's and that of the switch behind it: for a format that states switches apart from
-cables, a way's two links at nodes have half a switch each, so that the way's sum is right. Delays are whole cycles.
+The network decides the graph, the rates and the delays; a base machine gives all else: adapters,
+buses, hosts and switch rules. The network's fastest rate is the machine's (``imported_clock``);
+slower cables state their rates on their lines. A link's delay is its cable's and that of the switch
+behind it: for a format that states switches apart from cables, a way's two links at nodes have half
+a switch each, so that the way's sum is right. Delays are whole cycles.
 
-A node that forwards has a switch of its own behind its adapter. No cable leads there: the link in between takes a cycle
-where the file states delays, and feeds all of the node's cables together where these are a good deal faster than one.
+A node that forwards has a switch of its own behind its adapter. No cable leads there: the link in
+between takes a cycle where the file states delays, and feeds all of the node's cables together
+where these are a good deal faster than one.
 
-Packets go up and down a tree, and take the shortest ways in any other network, in as many channel layers as these ways
-need.
+Packets go up and down a tree, and take the shortest ways in any other network, in as many channel
+layers as these ways need.
 
-Every value names its source. Information that the file lacks is a comment at the head of both files, and a note from
-the command.
+Every value names its source. Information that the file lacks is a comment at the head of both
+files, and a note from the command.
 """
 
 from __future__ import annotations
@@ -90,7 +92,9 @@ class NetworkImport:
         self._seats(cables)
         self.seated = network.nodes.keys() - self.forwarding
         """Nodes with one cable, to a switch."""
-        self.clock = clocks.clock(network, self.machine, (origin, base.name), self.forwarding, self.notes)
+        self.clock = clocks.clock(
+            network, self.machine, (origin, base.name), self.forwarding, self.notes
+        )
         self.timed = not network.cycles and any(each.delay is not None for each in network.cables)
         self.hops = self._hops()
         self.roots = [self.names[name] for name in top(self.network)]
@@ -100,12 +104,17 @@ class NetworkImport:
         """Refuse a host with several cables to switches: each needs its own adapter."""
         for node, line in self.network.nodes.items():
             if cables[node] > 1 and node not in self.forwarding:
-                places = [each.line for each in self.network.cables if node in (each.one, each.other) and each.line]
+                places = [
+                    each.line
+                    for each in self.network.cables
+                    if node in (each.one, each.other) and each.line
+                ]
                 fail(
                     Path(self.origin),
                     places[1] if len(places) > 1 else line,
-                    f"host `{node}` has {cables[node]} cables, and an adapter has one: make each cable's end a host of"
-                    f" its own (`{node}.0`, `{node}.1`), or give each network its own rail ([rails] in a machine file)",
+                    f"host `{node}` has {cables[node]} cables, and an adapter has one: make each"
+                    f" cable's end a host of its own (`{node}.0`, `{node}.1`), or give each network"
+                    " its own rail ([rails] in a machine file)",
                 )
 
     def files(self) -> ImportedFiles:
@@ -116,7 +125,9 @@ class NetworkImport:
         machine = "\n".join(self._machine(graph, routing)) + "\n"
         text = "\n".join([*self._head("The graph"), *cables]) + "\n"
         channels = self.channels or int(str(self.machine["link.channels"]))
-        return ImportedFiles({".toml": machine, ".graph.txt": text}, self.notes, self.network.count(), channels)
+        return ImportedFiles(
+            {".toml": machine, ".graph.txt": text}, self.notes, self.network.count(), channels
+        )
 
     def check(self, files: ImportedFiles) -> None:
         """Raises ``UsageError`` or ``ConfigError`` if the simulator refuses the machine."""
@@ -124,10 +135,18 @@ class NetworkImport:
         if (mistake := _core.graph_mistake(text)) is not None:
             line, message = mistake
             place = f" ({text.splitlines()[line - 1]})" if line else f"; allowed are {LIMITS}"
-            raise UsageError(f"{self.origin}: the network is none that a machine may have: {message}{place}")
+            raise UsageError(
+                f"{self.origin}: the network is none that a machine may have: {message}{place}"
+            )
         file = f"{self.name}.toml"
         Machine.of(
-            Source("machine", self.name, file, file, graphs.with_cables(machine, text, f"{self.name}.graph.txt"))
+            Source(
+                "machine",
+                self.name,
+                file,
+                file,
+                graphs.with_cables(machine, text, f"{self.name}.graph.txt"),
+            )
         )
 
     def _level(self, cable: Cable) -> int:
@@ -137,11 +156,16 @@ class NetworkImport:
     def _hops(self) -> tuple[int, int]:
         """The two levels' delays in cycles: the file's most frequent ones, or the base's."""
         found = self._base("link.hop_delay") or [1, 1]
-        stated = [[each.delay for each in self.network.cables if self._level(each) == level] for level in (0, 1)]
+        stated = [
+            [each.delay for each in self.network.cables if self._level(each) == level]
+            for level in (0, 1)
+        ]
         known = [Counter(each for each in level if each is not None) for level in stated]
         if self.network.cycles or not any(known):
             if not self.network.cycles:
-                self.notes.append(f"there are no delays: links have those of {self.base.name}, in whole cycles")
+                self.notes.append(
+                    f"there are no delays: links have those of {self.base.name}, in whole cycles"
+                )
             return found[0], found[1]
         for level in (0, 1):
             if level == 0 and self.forwarding:
@@ -149,9 +173,14 @@ class NetworkImport:
             elif counted := known[level] or known[1 - level]:
                 found[level] = self._with_switch(counted.most_common(1)[0][0], level)
         if missing := sum(each is None for level in stated for each in level):
-            self.notes.append(f"{missing} cables without a delay have the most frequent one of their level")
+            self.notes.append(
+                f"{missing} cables without a delay have the most frequent one of their level"
+            )
         if self.network.switch_delay is None:
-            self.notes.append("delays are those of the file's links; switches take no further time, as none is stated")
+            self.notes.append(
+                "delays are those of the file's links; switches take no further time, as none is"
+                " stated"
+            )
         return found[0], found[1]
 
     def _base(self, key: str) -> list[int] | None:
@@ -160,10 +189,15 @@ class NetworkImport:
         listed = own if isinstance(own, list) else [own]
         if own is None:
             return None
-        return [self.clock.cycles(exact(listed[min(level, len(listed) - 1)], "us") * 10**6) for level in (0, 1)]
+        return [
+            self.clock.cycles(exact(listed[min(level, len(listed) - 1)], "us") * 10**6)
+            for level in (0, 1)
+        ]
 
     def _with_switch(self, delay: int, level: int) -> int:
-        """A hop's cycles: the cable, and the switch behind it; half a switch at each of a way's ends."""
+        """A hop's cycles: the cable, and the switch behind it; half a switch at each of a way's
+        ends.
+        """
         switch = self.network.switch_delay or 0
         return self.clock.cycles(Fraction(delay) + (Fraction(switch, 2) if level == 0 else switch))
 
@@ -174,7 +208,9 @@ class NetworkImport:
         ]:
             about = self.network.remarks.get(name) or (name if self.names[name] != name else "")
             remark = f"  # {' '.join(about.split())}" if about else ""
-            forward = f" forward={self.network.forward[name]}" if name in self.network.forward else ""
+            forward = (
+                f" forward={self.network.forward[name]}" if name in self.network.forward else ""
+            )
             yield f"{kind} {self.names[name]}{forward}{remark}"
         for cable in self.network.cables:
             words = [self.names[cable.one], self.names[cable.other]]
@@ -184,7 +220,11 @@ class NetworkImport:
                 words.append(f"rate={shown(rate).replace(' ', '')}")
             hop = self.hops[level]
             if cable.delay is not None:
-                hop = hop + cable.delay - 1 if self.network.cycles else self._with_switch(cable.delay, level)
+                hop = (
+                    hop + cable.delay - 1
+                    if self.network.cycles
+                    else self._with_switch(cable.delay, level)
+                )
             elif level == 0 and self.timed and self.forwarding:
                 hop = self.hops[1]
             if hop != self.hops[level]:
@@ -210,23 +250,32 @@ class NetworkImport:
         switches = len(self.network.switches) + len(self.forwarding)
         if self.roots or switches < 2 or _core.graph_mistake(cables) is not None:
             return ""
-        rows = {"kind": "graph", "nodes": self.network.count(), "cables": cables, "routing": "minimal"}
+        rows = {
+            "kind": "graph",
+            "nodes": self.network.count(),
+            "cables": cables,
+            "routing": "minimal",
+        }
         if self.network.terminals is not None:
             rows["terminals"] = self.network.terminals
         content = tomllib.loads(self.base.text)
-        content["topology"] = _parameters({key: (value, self.origin) for key, value in rows.items()})
+        content["topology"] = _parameters(
+            {key: (value, self.origin) for key, value in rows.items()}
+        )
         many = _parameters({"channels": (MOST_CHANNELS, "as many as there are")})
         content["link"] = {**section(content["link"]), **many}
         text = toml.machine(content | {"machine": {"name": self.name, "title": self.name}})
         try:
-            layers = Machine.of(Source("machine", self.name, self.origin, self.origin, text)).layers or 1
+            layers = (
+                Machine.of(Source("machine", self.name, self.origin, self.origin, text)).layers or 1
+            )
         except ConfigError as error:
             if (needed := re.search(r"needs (\d+) layers of channels", str(error))) is None:
                 raise
             self.notes.append(
-                f"the network is no tree of levels, and its shortest ways need {needed[1]} layers of channels,"
-                f" of which a link has at most {MOST_CHANNELS}: packets take up*/down* ways, which lead through few"
-                " switches"
+                f"the network is no tree of levels, and its shortest ways need {needed[1]} layers"
+                f" of channels, of which a link has at most {MOST_CHANNELS}: packets take up*/down*"
+                " ways, which lead through few switches"
             )
             return ""
         if layers > 1:
@@ -234,10 +283,16 @@ class NetworkImport:
             self.channels = max(layers, min(MOST_CHANNELS, layers * each))
             said = f", in {layers} layers of channels: {self.channels} channels, {each} for each"
             if layers * each > MOST_CHANNELS:
-                said = f", in {layers} layers of channels: {self.channels} channels, though each needs {each}"
+                said = (
+                    f", in {layers} layers of channels: {self.channels} channels, though each needs"
+                    f" {each}"
+                )
         else:
             said = ", which need one layer of channels"
-        self.notes.append(f"the network is no tree of levels: packets take shortest ways (`topology.routing`){said}")
+        self.notes.append(
+            "the network is no tree of levels: packets take shortest ways"
+            f" (`topology.routing`){said}"
+        )
         return "minimal"
 
     def _machine(self, graph: str, routing: str) -> Iterator[str]:
@@ -254,12 +309,21 @@ class NetworkImport:
         if self.network.terminals is not None:
             rows["terminals"] = (self.network.terminals, f"assumed: {origin} has no nodes")
         if self.roots:
-            rows["roots"] = (self.roots, "the switches farthest from the nodes: the top of the tree")
+            rows["roots"] = (
+                self.roots,
+                "the switches farthest from the nodes: the top of the tree",
+            )
         if routing:
-            rows["routing"] = (routing, f"assumed: {origin} has no routing, and is no tree of levels")
+            rows["routing"] = (
+                routing,
+                f"assumed: {origin} has no routing, and is no tree of levels",
+            )
         content = _of(tomllib.loads(self.base.text), base)
         content["link"] = {**section(content["link"]), **_parameters(self._changed())}
-        about = {"name": self.name, "title": f"the network of {origin}, with the adapters of {base}"}
+        about = {
+            "name": self.name,
+            "title": f"the network of {origin}, with the adapters of {base}",
+        }
         yield toml.machine(content | {"machine": about, "topology": _parameters(rows)}).rstrip()
 
     def _changed(self) -> dict[str, tuple[object, str]]:
@@ -270,7 +334,10 @@ class NetworkImport:
         timed = self.timed
         hop = f"{origin}, in whole cycles" if timed else f"{self.base.name}, in whole cycles"
         found: dict[str, tuple[object, str]] = {
-            "flit": (f"{clock.flit} B", f"{self.base.name}; a whole number of picoseconds at this rate"),
+            "flit": (
+                f"{clock.flit} B",
+                f"{self.base.name}; a whole number of picoseconds at this rate",
+            ),
             "rate": (
                 [shown(clock.rate), shown(clock.stated)] if clock.feeds else shown(clock.rate),
                 f"{origin}: its fastest cable" if own else f"{self.base.name}",
@@ -284,21 +351,33 @@ class NetworkImport:
         if self.channels is not None:
             found["channels"] = (
                 self.channels,
-                "assumed: credits for the packets of a round trip, and one more, in each layer of channels",
+                (
+                    "assumed: credits for the packets of a round trip, and one more, in each layer"
+                    " of channels"
+                ),
             )
         return found
 
     def _channels(self) -> int | None:
         """Channels that cover a packet's round trip on the longest link; `None` if the base's do.
 
-        A packet with P flits holds a channel for P + D + C cycles (``crates/fabric/src/credits.rs``).
+        A packet with P flits holds a channel for P + D + C cycles
+        (``crates/fabric/src/credits.rs``).
         """
-        payload = exact(self.machine["packet.payload"], "B") + exact(self.machine["packet.header"], "B")
+        payload = exact(self.machine["packet.payload"], "B") + exact(
+            self.machine["packet.header"], "B"
+        )
         packet = math.ceil(payload / self.clock.flit)
         longest = max(self.hops)
         if not self.network.cycles:
             longest = max(
-                [longest, *(self._with_switch(each.delay or 0, self._level(each)) for each in self.network.cables)]
+                [
+                    longest,
+                    *(
+                        self._with_switch(each.delay or 0, self._level(each))
+                        for each in self.network.cables
+                    ),
+                ]
             )
         needed = math.ceil(Fraction(packet + 2 * longest, packet)) + 1
         if needed <= int(str(self.machine["link.channels"])):
@@ -306,8 +385,8 @@ class NetworkImport:
         share = Fraction(MOST_CHANNELS * packet, packet + 2 * longest)
         if share < 1:
             self.notes.append(
-                f"the longest link needs credits for {needed} packets, and a machine has at most {MOST_CHANNELS}: one"
-                f" stream has at most {float(share):.0%} of the rate"
+                f"the longest link needs credits for {needed} packets, and a machine has at most"
+                f" {MOST_CHANNELS}: one stream has at most {float(share):.0%} of the rate"
             )
         return min(needed, MOST_CHANNELS)
 

@@ -1,8 +1,9 @@
 """The clock of an imported network: the machine's rate, its flit, and a cycle of whole picoseconds.
 
-The fastest cable gives the rate. Where a node forwards over several cables, the link behind its adapter feeds them all,
-with their sum, if this is a good deal more. A flit has the size nearest to the base machine's at which its time is a
-whole number of picoseconds; without such a size, the rate is rounded. Long cables take larger flits.
+The fastest cable gives the rate. Where a node forwards over several cables, the link behind its
+adapter feeds them all, with their sum, if this is a good deal more. A flit has the size nearest to
+the base machine's at which its time is a whole number of picoseconds; without such a size, the rate
+is rounded. Long cables take larger flits.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class Clock:
 
     rate: Fraction
     stated: Fraction
-    """The rate that the file states for the fastest cables; without ``feeds`` the machine's but for rounding."""
+    """The rate that the file states for the fastest cables; without ``feeds`` the machine's but for
+    rounding.
+    """
     feeds: bool
     """Whether the machine's rate is that of links that feed all cables of a node."""
     flit: int
@@ -59,7 +62,11 @@ class Clock:
 
 
 def clock(
-    network: Network, machine: Machine, names: tuple[str, str], forwarding: AbstractSet[str], notes: list[str]
+    network: Network,
+    machine: Machine,
+    names: tuple[str, str],
+    forwarding: AbstractSet[str],
+    notes: list[str],
 ) -> Clock:
     """A network's clock on a base machine; ``names`` are the file's and the base machine's.
 
@@ -71,7 +78,11 @@ def clock(
     if not rates:
         notes.append(f"there are no rates: all links have that of {base}")
         own = machine["link.rate"]
-        stated = max(exact(each, "MB/s") for each in (own if isinstance(own, list) else [own])) * 8 * 10**6
+        stated = (
+            max(exact(each, "MB/s") for each in (own if isinstance(own, list) else [own]))
+            * 8
+            * 10**6
+        )
         fastest = _feed(network, stated, base, forwarding, notes)
         if fastest == stated:
             return Clock(stated, stated, False, int(flit), int(flit * 8 * 10**12 / stated))
@@ -80,9 +91,13 @@ def clock(
         if missing := sum(each.rate is None for each in network.cables):
             notes.append(f"{missing} cables without a rate have the fastest one, {shown(stated)}")
         fastest = _feed(network, stated, base, forwarding, notes)
-    longest = max((each.delay or 0 for each in network.cables), default=0) if not network.cycles else 0
+    longest = (
+        max((each.delay or 0 for each in network.cables), default=0) if not network.cycles else 0
+    )
     longest += network.switch_delay or 0
-    sizes = sorted(range(SMALLEST_FLIT, 2 * int(flit) + 1), key=lambda size: (abs(size - flit), size))
+    sizes = sorted(
+        range(SMALLEST_FLIT, 2 * int(flit) + 1), key=lambda size: (abs(size - flit), size)
+    )
     found, rate = next(
         ((size, fastest) for size in sizes if (size * 8 * 10**12 / fastest).denominator == 1),
         None,
@@ -92,23 +107,29 @@ def clock(
             fail(
                 Path(origin),
                 cable.line,
-                f"{shown(cable.rate)} beside {shown(rate)}: a cable is at most {MOST_CYCLES} times slower",
+                f"{shown(cable.rate)} beside {shown(rate)}: a cable is at most {MOST_CYCLES} times"
+                " slower",
             )
     while longest > LONGEST_HOP * found * 8 * 10**12 / rate and 2 * found <= LARGEST_FLIT:
         found *= 2
     cycle = int(found * 8 * 10**12 / rate)
     if longest > LONGEST_HOP * cycle:
         raise UsageError(
-            f"{origin}: a link of {span(longest)} at {shown(fastest)} is longer than {LONGEST_HOP} flits of"
-            f" {LARGEST_FLIT} bytes, {span(LONGEST_HOP * cycle)}: such distances are not modelled"
+            f"{origin}: a link of {span(longest)} at {shown(fastest)} is longer than {LONGEST_HOP}"
+            f" flits of {LARGEST_FLIT} bytes, {span(LONGEST_HOP * cycle)}: such distances are not"
+            " modelled"
         )
     if found != flit:
         notes.append(f"a flit has {found} bytes, so that it takes {span(cycle)} at {shown(rate)}")
     return Clock(rate, stated, fastest != stated, found, cycle)
 
 
-def _feed(network: Network, fastest: Fraction, base: str, forwarding: AbstractSet[str], notes: list[str]) -> Fraction:
-    """The rate at which a node that forwards feeds its cables: the largest sum, or the fastest cable's."""
+def _feed(
+    network: Network, fastest: Fraction, base: str, forwarding: AbstractSet[str], notes: list[str]
+) -> Fraction:
+    """The rate at which a node that forwards feeds its cables: the largest sum, or the fastest
+    cable's.
+    """
     sums: dict[str, Fraction] = {}
     for cable in network.cables:
         for end in {cable.one, cable.other} & forwarding:
@@ -117,19 +138,28 @@ def _feed(network: Network, fastest: Fraction, base: str, forwarding: AbstractSe
     if most < GOOD_DEAL * fastest:
         return fastest
     notes.append(
-        f"nodes that forward feed their cables at {shown(most)} together (`link.rate` of level 0), as far as"
-        f" the adapters of {base} can"
+        f"nodes that forward feed their cables at {shown(most)} together (`link.rate` of level 0),"
+        f" as far as the adapters of {base} can"
     )
     return most
 
 
-def _rounded(fastest: Fraction, sizes: Sequence[int], origin: str, notes: list[str]) -> tuple[int, Fraction]:
-    """A flit and the nearest rate, in whole bytes per second, at which it takes whole picoseconds."""
+def _rounded(
+    fastest: Fraction, sizes: Sequence[int], origin: str, notes: list[str]
+) -> tuple[int, Fraction]:
+    """A flit and the nearest rate, in whole bytes per second, at which it takes whole
+    picoseconds.
+    """
     near: list[tuple[Fraction, int, Fraction]] = []
     for place, size in enumerate(sizes):
         bits = size * 8 * 10**12
-        first, last = math.ceil(bits / fastest / (1 + NEAR)), math.floor(bits / fastest / (1 - NEAR))
-        rates = [Fraction(bits, cycle) for cycle in range(first, last + 1) if bits % (8 * cycle) == 0]
+        first, last = (
+            math.ceil(bits / fastest / (1 + NEAR)),
+            math.floor(bits / fastest / (1 - NEAR)),
+        )
+        rates = [
+            Fraction(bits, cycle) for cycle in range(first, last + 1) if bits % (8 * cycle) == 0
+        ]
         near += [(abs(rate - fastest), place, rate) for rate in rates]
     if not near:
         raise UsageError(

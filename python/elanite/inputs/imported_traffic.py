@@ -1,9 +1,11 @@
-"""The traffic of an imported network: its flow lists as CSV, an experiment with them, and a placement file.
+"""The traffic of an imported network: its flow lists as CSV, an experiment with them, and a
+placement file.
 
-Flows keep their starts to the picosecond. Several priority groups are traffic classes, in the order of their numbers,
-for which the experiment divides the machine's channels: each has its own queue at a switch, as in ns-3. A list without
-a network has no machine with classes, and leaves them out. Flows without bytes, or from a node to itself, are left out,
-and counted in a note. Nodes have the network's numbers; flow files without a network have numbers already.
+Flows keep their starts to the picosecond. Several priority groups are traffic classes, in the order
+of their numbers, for which the experiment divides the machine's channels: each has its own queue at
+a switch, as in ns-3. A list without a network has no machine with classes, and leaves them out.
+Flows without bytes, or from a node to itself, are left out, and counted in a note. Nodes have the
+network's numbers; flow files without a network have numbers already.
 """
 
 from __future__ import annotations
@@ -35,10 +37,15 @@ def flows(lists: Sequence[tuple[str, Network]], network: Network | None) -> tupl
     plain = network is not None and not all(name.isdecimal() for name in numbers)
     groups = priorities(lists)
     if network is None and len(groups) > 1:
-        notes.append(f"priority groups ({_listed(groups)}) are left out: all flows are in one class")
+        notes.append(
+            f"priority groups ({_listed(groups)}) are left out: all flows are in one class"
+        )
         groups = groups[:1]
     elif len(groups) > 1:
-        said = f"priority groups {_listed(groups)} are the traffic classes {_listed(range(len(groups)))}"
+        said = (
+            f"priority groups {_listed(groups)} are the traffic classes"
+            f" {_listed(range(len(groups)))}"
+        )
         notes.append(f"{said}, with channels of their own; none goes first")
     rows, skipped = [], 0
     for origin, each in lists:
@@ -49,7 +56,8 @@ def flows(lists: Sequence[tuple[str, Network]], network: Network | None) -> tupl
             ]
             if flow.size > MOST_SIZE:
                 raise UsageError(
-                    f"{origin}:{flow.line}: {flow.size:,} bytes are more than a flow may have, {MOST_SIZE:,}"
+                    f"{origin}:{flow.line}: {flow.size:,} bytes are more than a flow may have,"
+                    f" {MOST_SIZE:,}"
                 )
             if ends[0] == ends[1] or flow.size == 0:
                 skipped += 1
@@ -59,9 +67,15 @@ def flows(lists: Sequence[tuple[str, Network]], network: Network | None) -> tupl
     if skipped:
         notes.append(f"{skipped} flows without bytes, or from a node to itself, are left out")
     if numbers and not plain and any(int(name) != number for name, number in numbers.items()):
-        notes.append("nodes are numbered from 0 on in the order of the hosts' numbers, in flows as well")
+        notes.append(
+            "nodes are numbered from 0 on in the order of the hosts' numbers, in flows as well"
+        )
     named = " and ".join(f"{origin} ({each.format})" for origin, each in lists)
-    columns = "start,source,destination,size,class" if len(groups) > 1 else "start,source,destination,size"
+    columns = (
+        "start,source,destination,size,class"
+        if len(groups) > 1
+        else "start,source,destination,size"
+    )
     head = [f"# Flows of {named}.", *(f"# - {note}" for note in notes), columns]
     return "\n".join([*head, *rows]) + "\n", notes
 
@@ -75,19 +89,36 @@ def _listed(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
-def _node(end: str, numbers: dict[str, int], network: Network | None, *, plain: bool, origin: str, flow: Flow) -> int:
+def _node(
+    end: str,
+    numbers: dict[str, int],
+    network: Network | None,
+    *,
+    plain: bool,
+    origin: str,
+    flow: Flow,
+) -> int:
     if network is None:
         return int(end)
-    found = (int(end) if int(end) < network.count() else None) if plain or not numbers else numbers.get(end)
+    found = (
+        (int(end) if int(end) < network.count() else None)
+        if plain or not numbers
+        else numbers.get(end)
+    )
     if found is None:
-        raise UsageError(f"{origin}:{flow.line}: there is no node {end} in the network, which has {network.count():,}")
+        raise UsageError(
+            f"{origin}:{flow.line}: there is no node {end} in the network, which has"
+            f" {network.count():,}"
+        )
     return found
 
 
 def _start(picoseconds: int) -> str:
     """A start in the largest unit that divides it."""
     unit, size = next(
-        (unit, size) for unit, size in (("us", 10**6), ("ns", 1000), ("ps", 1)) if picoseconds % size == 0
+        (unit, size)
+        for unit, size in (("us", 10**6), ("ns", 1000), ("ps", 1))
+        if picoseconds % size == 0
     )
     return f"{picoseconds // size} {unit}"
 
@@ -95,16 +126,26 @@ def _start(picoseconds: int) -> str:
 def placement(network: Network) -> str:
     """The nodes in their order with their names, as a placement file: a line for each rank."""
     lines = [f"{number} # {name}" for number, name in enumerate(network.nodes)]
-    head = "# Hosts and their numbers. A placement has one line for each rank: keep those of the hosts of your job."
+    head = (
+        "# Hosts and their numbers. A placement has one line for each rank: keep those of the hosts"
+        " of your job."
+    )
     return "\n".join([head, *lines]) + "\n"
 
 
 def experiment(name: str, machine: str, flows: str, classes: int, channels: int) -> str:
-    """An experiment with a list's flows on a machine with so many channels, divided among the classes."""
+    """An experiment with a list's flows on a machine with so many channels, divided among the
+    classes.
+    """
     series: dict[str, object] = {"name": "flows", "title": name, "flows": {"list": {"file": flows}}}
     if classes > 1:
         divided = {"channels": min(MOST_CHANNELS, classes * channels), "classes": classes}
-        series = {"name": "flows", "title": name, "machine": {"link": divided}, "flows": series["flows"]}
+        series = {
+            "name": "flows",
+            "title": name,
+            "machine": {"link": divided},
+            "flows": series["flows"],
+        }
     content = {
         "title": f"The flows of {Path(flows).name}",
         "source": "my own",

@@ -1,7 +1,7 @@
 """Machine files with other values than those that they were read from.
 
-A machine is written as one table for each section, with one line for each parameter; comments in its original file are
-lost. The written file is read again and compared before use.
+A machine is written as one table for each section, with one line for each parameter; comments in
+its original file are lost. The written file is read again and compared before use.
 """
 
 from __future__ import annotations
@@ -21,22 +21,31 @@ GIVEN = "given on the command line"
 
 
 def rewritten(
-    machine: Machine, values: Mapping[str, tuple[str, str]], name: str, notes: Mapping[str, str] | None = None
+    machine: Machine,
+    values: Mapping[str, tuple[str, str]],
+    name: str,
+    notes: Mapping[str, str] | None = None,
 ) -> Machine:
-    """A machine with other values, each with its source, and with the machine's overrides; by another name.
+    """A machine with other values, each with its source, and with the machine's overrides; by
+    another name.
 
-    ``notes``: by parameter that keeps its value, a text to add to its source. Raises ``ConfigError`` if the machine
-    refuses a value.
+    ``notes``: by parameter that keeps its value, a text to add to its source. Raises
+    ``ConfigError`` if the machine refuses a value.
     """
     content = tomllib.loads(machine.file.text)
     own = {each.key: each.value for each in machine.parameters}
     changed = {change.partition("=")[0].strip() for change in machine.overrides}
     given = {key: (value, GIVEN) for key, value in own.items() if key in changed}
-    chosen = Machine.of(machine.file, [*machine.overrides, *(f"{key}={value}" for key, (value, _) in values.items())])
+    chosen = Machine.of(
+        machine.file,
+        [*machine.overrides, *(f"{key}={value}" for key, (value, _) in values.items())],
+    )
     sources = given | {key: (chosen[key], source) for key, (_, source) in values.items()}
     for key, (value, source) in sources.items():
         section, last = _place(content, key)
-        section[last] = {"value": value, "source": source} if not key.startswith("fabric.") else value
+        section[last] = (
+            {"value": value, "source": source} if not key.startswith("fabric.") else value
+        )
     for each in machine.parameters:
         if note := (notes or {}).get(each.key):
             section, last = _place(content, each.key)
@@ -46,13 +55,16 @@ def rewritten(
             section[last] = {**others, "value": each.value, "source": f"{source}; {note}"}
     content["machine"] = content["machine"] | {"name": name}
     text = (
-        f"# Made from {machine.name}: values with other sources are those of that machine.\n\n{toml.machine(content)}"
+        f"# Made from {machine.name}: values with other sources are those of that"
+        f" machine.\n\n{toml.machine(content)}"
     )
     written = Machine.of(Source("machine", name, f"{name}.toml", f"{name}.toml", text))
     expected = {each.key: each.value for each in chosen.parameters}
     found = {each.key: each.value for each in written.parameters}
     if found != expected:
-        wrong = sorted(key for key in expected.keys() | found.keys() if expected.get(key) != found.get(key))
+        wrong = sorted(
+            key for key in expected.keys() | found.keys() if expected.get(key) != found.get(key)
+        )
         raise AssertionError(f"a machine file that was written differs in {', '.join(wrong)}")
     return written
 

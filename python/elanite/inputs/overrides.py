@@ -1,7 +1,9 @@
-"""Override keys: ``--set``, ``--vary`` and similar options name keys of the machine or the experiment.
+"""Override keys: ``--set``, ``--vary`` and similar options name keys of the machine or the
+experiment.
 
-A key's first word names its owner. People leave it out: they write ``load`` for a job's load. Such a key is an error,
-and the error names the keys in this very machine and experiment that end in the word.
+A key's first word names its owner. People leave it out: they write ``load`` for a job's load. Such
+a key is an error, and the error names the keys in this very machine and experiment that end in the
+word.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ def of_experiment(change: str) -> bool:
 
 
 def check(keys: Iterable[str], experiment: Source, machine: Source) -> None:
-    """Raises ``UsageError`` for a key with an unknown first word: no machine file section and no experiment part."""
+    """Raises ``UsageError`` for a key with an unknown first word: no machine file section and no
+    experiment part.
+    """
     for key in keys:
         first, *rest = key.split(".")
         if first in EXPERIMENT or (first in _sections() and rest):
@@ -45,11 +49,15 @@ def check(keys: Iterable[str], experiment: Source, machine: Source) -> None:
         alike = [one for one in known if one.endswith(f".{key}")]
         alike = alike or [one for one, tail in zip(known, tails, strict=True) if tail in near]
         more = f", and {len(alike) - MOST} more" if len(alike) > MOST else ""
-        hint = f"did you mean {', '.join(alike[:MOST])}{more}?" if alike else "`elanite show` lists keys and points"
+        hint = (
+            f"did you mean {', '.join(alike[:MOST])}{more}?"
+            if alike
+            else "`elanite show` lists keys and points"
+        )
         begins = first if rest else key
         raise UsageError(
-            f"{key}: a key begins with a section of the machine, with run or with series.NAME, and there is no"
-            f" `{begins}`\n  {experiment.argument} on {machine.name}: {hint}"
+            f"{key}: a key begins with a section of the machine, with run or with series.NAME, and"
+            f" there is no `{begins}`\n  {experiment.argument} on {machine.name}: {hint}"
         )
 
 
@@ -70,11 +78,19 @@ def _of_experiment_file(experiment: Source) -> Iterator[str]:
     yield from (f"run.{key}" for key in about.get("run") or {})
     series: Mapping[str, object]
     for series in about.get("series", ()):
-        parts = {key: part for key, part in series.items() if isinstance(part, dict) and key not in ("run", "machine")}
+        parts = {
+            key: part
+            for key, part in series.items()
+            if isinstance(part, dict) and key not in ("run", "machine")
+        }
         jobs = parts.pop("jobs", {})
         only = len(parts) + len(jobs) == 1
-        yield from (f"series.{series['name']}.run.{key}" for key in section(series.get("run") or {}))
+        yield from (
+            f"series.{series['name']}.run.{key}" for key in section(series.get("run") or {})
+        )
         for part in parts.values():
             yield from (f"series.{series['name']}.{key}" for key in part)
         for name, job in jobs.items():
-            yield from (f"series.{series['name']}.{key if only else f'{name}.{key}'}" for key in job)
+            yield from (
+                f"series.{series['name']}.{key if only else f'{name}.{key}'}" for key in job
+            )

@@ -1,9 +1,9 @@
 """The plan: an experiment on a machine, or on each of several, as a point list.
 
-A point is everything that decides one result: the resolved machine, the workload, the measured window and the seed. A
-point's identity is a hash over this content and the model revision. So a point is simulated once, whichever experiment
-contains it, and alone or beside another machine. Points on several machines have one more parameter, ``on``: the
-machine.
+A point is everything that decides one result: the resolved machine, the workload, the measured
+window and the seed. A point's identity is a hash over this content and the model revision. So a
+point is simulated once, whichever experiment contains it, and alone or beside another machine.
+Points on several machines have one more parameter, ``on``: the machine.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ ON = "on"
 
 @dataclass(frozen=True)
 class Point:
-    """One simulation: a self-contained input, and the parameters that distinguish it from the other points."""
+    """One simulation: a self-contained input, and the parameters that distinguish it from the other
+    points.
+    """
 
     id: str
     """The first 20 hexadecimal digits of the SHA-256 over its content and the model revision."""
@@ -92,7 +94,9 @@ class Plan:
     general: bool = False
     """Whether there are general figures, too, in which varied keys may be axes, as in sweeps."""
     same: tuple[tuple[str, dict[str, object], dict[str, object]], ...] = ()
-    """Points that are left out because an earlier one has the same content: series, its parameters, their own."""
+    """Points that are left out because an earlier one has the same content: series, its parameters,
+    their own.
+    """
 
     def command(self, point: Point | None = None, out: str | None = None) -> str:
         """The exact command that runs this plan again, or one point of it.
@@ -118,12 +122,17 @@ class Plan:
         return shlex.join(words)
 
     def title_of(self, name: str) -> str:
-        """A series' title, with the points' values for each named parameter: ``64 nodes`` for ``{nodes} nodes``."""
+        """A series' title, with the points' values for each named parameter: ``64 nodes`` for
+        ``{nodes} nodes``.
+        """
         points = self.series(name)
 
         def values(found: re.Match[str]) -> str:
             here = (point.parameters.get(found[1]) for point in points)
-            return value_list([*dict.fromkeys(grouped(one) for one in here if one is not None)]) or found[0]
+            return (
+                value_list([*dict.fromkeys(grouped(one) for one in here if one is not None)])
+                or found[0]
+            )
 
         return re.sub(r"\{([^{}]+)\}", values, dict(self.titles).get(name, ""))
 
@@ -132,20 +141,28 @@ class Plan:
         return [point for point in self.points if point.series == name]
 
     def only(self, prefixes: Sequence[str]) -> Plan:
-        """The same plan with only those points with an identity that starts with one of the prefixes."""
-        points = tuple(p for p in self.points if any(p.id.startswith(prefix) for prefix in prefixes))
+        """The same plan with only those points with an identity that starts with one of the
+        prefixes.
+        """
+        points = tuple(
+            p for p in self.points if any(p.id.startswith(prefix) for prefix in prefixes)
+        )
         return Plan(**{**self.__dict__, "points": points})
 
 
 def machine_of(experiment: Source, name: str) -> Source:
-    """A machine that an experiment names: a file by its path from the experiment's folder, or a shipped machine.
+    """A machine that an experiment names: a file by its path from the experiment's folder, or a
+    shipped machine.
 
-    A file with this path in the current folder is another machine, so that a folder with an experiment and its machines
-    means the same wherever the command runs.
+    A file with this path in the current folder is another machine, so that a folder with an
+    experiment and its machines means the same wherever the command runs.
     """
     beside = Path(experiment.file).parent / name
     if beside == bounded.STDIN:
-        raise UsageError(f"{experiment.file}: machine: `{name}` is standard input on a command line only; name a file")
+        raise UsageError(
+            f"{experiment.file}: machine: `{name}` is standard input on a command line only; name a"
+            " file"
+        )
     try:
         if beside.is_file():
             return sources.read("machine", beside)
@@ -153,7 +170,10 @@ def machine_of(experiment: Source, name: str) -> Source:
             return known
         if Path(name).is_file():
             there = os.path.relpath(name, Path(experiment.file).parent)
-            raise UsageError(f"there is no file `{beside}`; paths are relative to the experiment: write `{there}`")
+            raise UsageError(
+                f"there is no file `{beside}`; paths are relative to the experiment: write"
+                f" `{there}`"
+            )
         is_path = Path(name).name != name or beside.with_name(f"{beside.name}.toml").is_file()
         return sources.read("machine", beside if is_path else name)
     except UsageError as error:
@@ -168,27 +188,36 @@ def plan(
 ) -> Plan:
     """Plan an experiment, on the machines that it names unless others are given.
 
-    ``overrides`` are ``key=value`` texts for the machine or the experiment, for all machines alike; a machine may have
-    further ones. Raises ``ConfigError`` if a file or an override is wrong, ``UsageError`` if two machines have the same
-    name.
+    ``overrides`` are ``key=value`` texts for the machine or the experiment, for all machines alike;
+    a machine may have further ones. Raises ``ConfigError`` if a file or an override is wrong,
+    ``UsageError`` if two machines have the same name.
     """
     if not 0 <= seed <= MOST_SEED:
         raise UsageError(f"the seed {seed} is not a number from 0 to {MOST_SEED}")
     chosen = tuple(overrides)
     about: Description = json.loads(_core.load_experiment(experiment.text, experiment.file, []))
-    bases = tuple(machines) or tuple(machine_of(experiment, name) for name in _several(about["machine"]))
+    bases = tuple(machines) or tuple(
+        machine_of(experiment, name) for name in _several(about["machine"])
+    )
     figure_checks.check(experiment, about)
     names = [base.name for base in bases]
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(f"there are two machines `{name}`; machines that are compared need names of their own")
+            raise UsageError(
+                f"there are two machines `{name}`; machines that are compared need names of"
+                " their own"
+            )
     points: dict[tuple[str, str, str], Point] = {}
     same = []
     for base in bases:
         on = {ON: base.name} if len(bases) > 1 else {}
         text, file = experiment.text, experiment.file
         changes = [*chosen, *base.overrides]
-        check_keys((change.partition("=")[0].strip() for change in changes if "=" in change), experiment, base)
+        check_keys(
+            (change.partition("=")[0].strip() for change in changes if "=" in change),
+            experiment,
+            base,
+        )
         try:
             planned = _core.plan(base.text, base.file, experiment.name, text, file, changes, seed)
         except ConfigError as error:
@@ -201,7 +230,9 @@ def plan(
             identity = hashlib.sha256(f"{key}{_core.MODEL_REVISION}".encode()).hexdigest()[:20]
             series, here = decoded["series"], on | json.loads(parameters)
             (kind,) = decoded["workload"]
-            point = Point(identity, experiment.name, series, here, decoded["seed"], text, base.name, kind)
+            point = Point(
+                identity, experiment.name, series, here, decoded["seed"], text, base.name, kind
+            )
             before = points.setdefault((identity, series, base.name), point)
             if before is not point:
                 same.append((series, before.parameters, here))
@@ -214,7 +245,9 @@ def plan(
         title=about.get("title", experiment.name),
         document=about.get("source", ""),
         machine_given=bool(machines),
-        titles=tuple((series["name"], series.get("title", "")) for series in about.get("series", [])),
+        titles=tuple(
+            (series["name"], series.get("title", "")) for series in about.get("series", [])
+        ),
         figures=tuple(about.get("figure", ())),
         same=tuple(same),
     )

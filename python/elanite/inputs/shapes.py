@@ -1,16 +1,18 @@
 """The smallest network of a kind that holds the given nodes, from switches with a given port count.
 
-"Smallest" is the fewest switches, then the fewest cables between them. Nodes stand at the first positions; positions
-that are left over stay empty.
+"Smallest" is the fewest switches, then the fewest cables between them. Nodes stand at the first
+positions; positions that are left over stay empty.
 
-- *Fat tree*: the fewest levels, 1 to 3. Leaves have links down and up in the oversubscription's ratio; the levels above
-  keep the full rate. All of a switch's up-links go to equally many parents.
+- *Fat tree*: the fewest levels, 1 to 3. Leaves have links down and up in the oversubscription's
+  ratio; the levels above keep the full rate. All of a switch's up-links go to equally many parents.
 - *Torus*: three dimensions, one node at a switch, the longest ring at most twice the shortest.
-- *Dragonfly*: balanced, a = 2 p = 2 h (Kim, Dally, Scott and Abts, ISCA 2008), with three groups at least, for
-  detours, and equally many links between every two groups. *Megafly*: the same with a = p = h.
-- *HyperX*: two dimensions, or three; each row has at least two switches per node on a switch, so that a cut through the
-  middle carries a half's traffic.
-- *Slim Fly*, *PolarFly*: the smallest odd prime, with at most half as many nodes as links at a switch.
+- *Dragonfly*: balanced, a = 2 p = 2 h (Kim, Dally, Scott and Abts, ISCA 2008), with three groups at
+  least, for detours, and equally many links between every two groups. *Megafly*: the same with a =
+  p = h.
+- *HyperX*: two dimensions, or three; each row has at least two switches per node on a switch, so
+  that a cut through the middle carries a half's traffic.
+- *Slim Fly*, *PolarFly*: the smallest odd prime, with at most half as many nodes as links at a
+  switch.
 """
 
 from __future__ import annotations
@@ -64,13 +66,13 @@ class Ratio:
         down, colon, up = text.partition(":")
         if not (colon and down.isdecimal() and up.isdecimal() and len(text) < 10) or int(up) < 1:
             raise UsageError(
-                f"--oversubscription {text}: this is not a ratio\n  write whole numbers, links down to links up of a"
-                " leaf: 1:1, 2:1, 3:2"
+                f"--oversubscription {text}: this is not a ratio\n  write whole numbers, links down"
+                " to links up of a leaf: 1:1, 2:1, 3:2"
             )
         if int(down) < int(up):
             raise UsageError(
-                f"--oversubscription {text}: a leaf would have more links up than nodes\n  write the links down"
-                f" first: {up}:{down}"
+                f"--oversubscription {text}: a leaf would have more links up than nodes\n  write"
+                f" the links down first: {up}:{down}"
             )
         shared = gcd(int(down), int(up))
         return cls(int(down) // shared, int(up) // shared)
@@ -85,7 +87,10 @@ FULL = Ratio(1, 1)
 def fat_tree(nodes: int, ports: int, ratio: Ratio = FULL) -> Shape:
     """A fat tree with a ratio of links down and up at its leaves."""
     if nodes <= ports:
-        words = f"one switch for {counted(nodes, 'node')}; without links up there is no oversubscription"
+        words = (
+            f"one switch for {counted(nodes, 'node')}; without links up there is no"
+            " oversubscription"
+        )
         rows: Rows = {
             "down": ([nodes], f"one switch with {ports} ports holds all nodes"),
             "up": ([], "one switch"),
@@ -97,13 +102,14 @@ def fat_tree(nodes: int, ports: int, ratio: Ratio = FULL) -> Shape:
     share = ports // (ratio.down + ratio.up)
     if not share:
         raise UsageError(
-            f"--oversubscription {ratio}: a switch with {ports} ports has no room for {ratio.down} links down and"
-            f" {ratio.up} up\n  give a smaller ratio, or --ports"
+            f"--oversubscription {ratio}: a switch with {ports} ports has no room for {ratio.down}"
+            f" links down and {ratio.up} up\n  give a smaller ratio, or --ports"
         )
     most = share * ratio.down * (ports // 2) * ports
     raise UsageError(
-        f"--nodes {nodes}: three levels of switches with {ports} ports hold {most:,} nodes at {ratio}\n"
-        "  give fewer nodes, a larger oversubscription, or switches with more ports: --ports"
+        f"--nodes {nodes}: three levels of switches with {ports} ports hold {most:,} nodes at"
+        f" {ratio}\n  give fewer nodes, a larger oversubscription, or switches with more ports:"
+        " --ports"
     )
 
 
@@ -120,7 +126,10 @@ def _two_levels(nodes: int, ports: int, ratio: Ratio) -> Iterator[Shape]:
             if leaves < 2 or leaves * parallel > ports:
                 continue
             rows: Rows = {
-                "down": ([down, leaves], f"{leaves} leaves, the fewest of {ports} ports that hold all nodes"),
+                "down": (
+                    [down, leaves],
+                    f"{leaves} leaves, the fewest of {ports} ports that hold all nodes",
+                ),
                 "up": ([up], f"--oversubscription {ratio}: {down} links down and {up} up"),
                 "parallel": (
                     [parallel],
@@ -148,13 +157,23 @@ def _three_levels(nodes: int, ports: int, ratio: Ratio) -> Iterator[Shape]:
                 if pods * second > ports:
                     continue
                 rows: Rows = {
-                    "down": ([down, pod, pods], f"{pods} pods of {pod} leaves, the fewest of {ports} ports"),
-                    "up": ([up, higher], f"--oversubscription {ratio} at the leaves; the level above loses nothing"),
-                    "parallel": ([parallel, second], "the fewest switches with room for these links"),
+                    "down": (
+                        [down, pod, pods],
+                        f"{pods} pods of {pod} leaves, the fewest of {ports} ports",
+                    ),
+                    "up": (
+                        [up, higher],
+                        f"--oversubscription {ratio} at the leaves; the level above loses nothing",
+                    ),
+                    "parallel": (
+                        [parallel, second],
+                        "the fewest switches with room for these links",
+                    ),
                 }
                 words = (
-                    f"{pods} pods of {pod} leaves with {down} positions and {counted(up, 'link')} up ({ratio}) and"
-                    f" {counted(middles, 'middle switch', 'middle switches')} with {counted(higher, 'link')} up;"
+                    f"{pods} pods of {pod} leaves with {down} positions and {counted(up, 'link')}"
+                    f" up ({ratio}) and {counted(middles, 'middle switch', 'middle switches')} with"
+                    f" {counted(higher, 'link')} up;"
                     f" {counted(middles * tops, 'top switch', 'top switches')}"
                 )
                 switches = pods * (pod + middles) + middles * tops
@@ -183,7 +202,12 @@ def torus(nodes: int, ports: int) -> Shape:
     # Routes use one of the two cables in a ring of two.
     cables = sum(size if side > 2 else size // 2 for side in sides)
     words = f"a torus of {' x '.join(map(str, sides))} switches with a node each"
-    rows: Rows = {"dimensions": (list(sides), "the fewest switches, with the longest ring at most twice the shortest")}
+    rows: Rows = {
+        "dimensions": (
+            list(sides),
+            "the fewest switches, with the longest ring at most twice the shortest",
+        )
+    }
     return Shape("torus", rows, 4, 2, size, cables, size, words)
 
 
@@ -193,16 +217,24 @@ def dragonfly(nodes: int, ports: int) -> Shape:
     def made(half: int, groups: int) -> Shape:
         between = 2 * half * half // (groups - 1)
         words = (
-            f"{groups} groups of {2 * half} switches with {counted(half, 'position')} and {counted(half, 'link')} to"
-            f" other groups each; {counted(between, 'link')} between every two groups"
+            f"{groups} groups of {2 * half} switches with {counted(half, 'position')} and"
+            f" {counted(half, 'link')} to other groups each; {counted(between, 'link')} between"
+            " every two groups"
         )
         switches = groups * 2 * half
         cables = groups * half * (2 * half - 1) + switches * half // 2
-        rows = _groups(half, 2 * half, half, groups, "balanced, a = 2 p = 2 h (Kim et al., ISCA 2008)")
+        rows = _groups(
+            half, 2 * half, half, groups, "balanced, a = 2 p = 2 h (Kim et al., ISCA 2008)"
+        )
         return Shape("dragonfly", rows, 3, 3, switches, cables, switches * half, words)
 
     return _grouped(
-        "dragonfly", nodes, ports, lambda half: 4 * half - 1, lambda half: (2 * half, 2 * half * half), made
+        "dragonfly",
+        nodes,
+        ports,
+        lambda half: 4 * half - 1,
+        lambda half: (2 * half, 2 * half * half),
+        made,
     )
 
 
@@ -211,14 +243,22 @@ def megafly(nodes: int, ports: int) -> Shape:
 
     def made(half: int, groups: int) -> Shape:
         words = (
-            f"{groups} groups of {half} leaves with {counted(half, 'position')} each and {half} spines with"
-            f" {counted(half, 'link')} to other groups each"
+            f"{groups} groups of {half} leaves with {counted(half, 'position')} each and {half}"
+            f" spines with {counted(half, 'link')} to other groups each"
         )
         cables = groups * half * half + groups * half * half // 2
-        rows = _groups(half, half, half, groups, "balanced: as many nodes as spines and as links to other groups")
+        rows = _groups(
+            half,
+            half,
+            half,
+            groups,
+            "balanced: as many nodes as spines and as links to other groups",
+        )
         return Shape("megafly", rows, 2, 2, 2 * half * groups, cables, groups * half * half, words)
 
-    return _grouped("Megafly", nodes, ports, lambda half: 2 * half, lambda half: (half, half * half), made)
+    return _grouped(
+        "Megafly", nodes, ports, lambda half: 2 * half, lambda half: (half, half * half), made
+    )
 
 
 def _groups(terminals: int, group: int, links: int, groups: int, source: str) -> Rows:
@@ -226,8 +266,14 @@ def _groups(terminals: int, group: int, links: int, groups: int, source: str) ->
         "terminals": (terminals, source),
         "group": (group, source),
         "global": (links, source),
-        "groups": (groups, "the fewest that hold all nodes, with equally many links between every two"),
-        "routing": ("ugal-local", "assumed: each packet takes the better of a minimal way and a detour"),
+        "groups": (
+            groups,
+            "the fewest that hold all nodes, with equally many links between every two",
+        ),
+        "routing": (
+            "ugal-local",
+            "assumed: each packet takes the better of a minimal way and a detour",
+        ),
     }
 
 
@@ -239,7 +285,10 @@ def _grouped(
     group: Callable[[int], tuple[int, int]],
     made: Callable[[int, int], Shape],
 ) -> Shape:
-    """The best network of groups. ``group`` has a group's switches with nodes, and its links to others."""
+    """The best network of groups.
+
+    ``group`` has a group's switches with nodes, and its links to others.
+    """
     found = [
         made(half, groups)
         for half in range(1, ports)
@@ -267,12 +316,31 @@ def hyperx(nodes: int, ports: int) -> Shape:
             ):
                 continue
             rows: Rows = {
-                "dimensions": (list(sides), "the fewest switches whose halves have a link for each node of a half"),
+                "dimensions": (
+                    list(sides),
+                    "the fewest switches whose halves have a link for each node of a half",
+                ),
                 "terminals": (terminals, "the fewest that hold all nodes"),
-                "routing": ("ugal-local", "assumed: each packet takes the better of a minimal way and a detour"),
+                "routing": (
+                    "ugal-local",
+                    "assumed: each packet takes the better of a minimal way and a detour",
+                ),
             }
-            words = f"{' x '.join(map(str, sides))} switches with {counted(terminals, 'position')} each"
-            found.append(Shape("hyperx", rows, 1 + dimensions, 2, size, size * links // 2, size * terminals, words))
+            words = (
+                f"{' x '.join(map(str, sides))} switches with {counted(terminals, 'position')} each"
+            )
+            found.append(
+                Shape(
+                    "hyperx",
+                    rows,
+                    1 + dimensions,
+                    2,
+                    size,
+                    size * links // 2,
+                    size * terminals,
+                    words,
+                )
+            )
         if found:
             return _smallest("HyperX network", nodes, ports, found)
     return _smallest("HyperX network", nodes, ports, [])
@@ -291,10 +359,14 @@ def slim_fly(nodes: int, ports: int) -> Shape:
 
 def polar_fly(nodes: int, ports: int) -> Shape:
     """A PolarFly from a prime."""
-    return _of_prime("PolarFly", "polar-fly", nodes, ports, lambda order: (order * order + order + 1, order + 1))
+    return _of_prime(
+        "PolarFly", "polar-fly", nodes, ports, lambda order: (order * order + order + 1, order + 1)
+    )
 
 
-def _of_prime(noun: str, kind: str, nodes: int, ports: int, size: Callable[[int], tuple[int, int]]) -> Shape:
+def _of_prime(
+    noun: str, kind: str, nodes: int, ports: int, size: Callable[[int], tuple[int, int]]
+) -> Shape:
     """The network from the smallest odd prime; ``size`` has its switches, and a switch's links."""
     for order in count(3, 2):
         switches, links = size(order)
@@ -305,13 +377,22 @@ def _of_prime(noun: str, kind: str, nodes: int, ports: int, size: Callable[[int]
         if not prime or terminals > ceil(links / 2) or links + terminals > ports:
             continue
         rows: Rows = {
-            "order": (order, "the smallest prime with at most half as many nodes as links at a switch"),
+            "order": (
+                order,
+                "the smallest prime with at most half as many nodes as links at a switch",
+            ),
             "terminals": (terminals, "the fewest that hold all nodes"),
-            "routing": ("ugal-local", "assumed: each packet takes the better of a minimal way and a detour"),
+            "routing": (
+                "ugal-local",
+                "assumed: each packet takes the better of a minimal way and a detour",
+            ),
         }
         # In a PolarFly, order + 1 switches have one link less.
         ends = switches * links - (order + 1 if kind == "polar-fly" else 0)
-        words = f"{switches} switches with {counted(terminals, 'position')} and {links} links to others each"
+        words = (
+            f"{switches} switches with {counted(terminals, 'position')} and {links} links to others"
+            " each"
+        )
         return Shape(kind, rows, 2, 4, switches, ends // 2, switches * terminals, words)
     return _smallest(noun, nodes, ports, [])
 
@@ -327,7 +408,9 @@ def _smallest(noun: str, nodes: int, ports: int, found: list[Shape]) -> Shape:
 
 def _room(noun: str, needed: int, ports: int) -> None:
     if ports < needed:
-        raise UsageError(f"--ports {ports}: a switch of {noun} needs {needed}\n  give --ports {needed} or more")
+        raise UsageError(
+            f"--ports {ports}: a switch of {noun} needs {needed}\n  give --ports {needed} or more"
+        )
 
 
 SHAPES: dict[str, Callable[[int, int], Shape]] = {

@@ -1,7 +1,8 @@
 """Machine and experiment files: shipped ones by name, others by path.
 
-A machine is named by its file (``es40-qsnet``), an experiment by its document and file (``qsnet/ping``). Both are read
-through ``importlib.resources``, so that a checkout and an installed wheel find them in the same way.
+A machine is named by its file (``es40-qsnet``), an experiment by its document and file
+(``qsnet/ping``). Both are read through ``importlib.resources``, so that a checkout and an installed
+wheel find them in the same way.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class Source:
     """The file's name on the command line."""
     text: str
     overrides: tuple[str, ...] = ()
-    """``key=value`` texts that change this file alone, where several machines stand side by side."""
+    """``key=value`` texts that change this file alone, where several machines stand side by
+    side.
+    """
 
 
 def shipped(kind: Kind) -> list[str]:
@@ -51,7 +54,9 @@ def shipped(kind: Kind) -> list[str]:
 
 
 def read(kind: Kind, named: str | Path) -> Source:
-    """Read a machine or experiment: by a file's path or ``-``, standard input, or by a shipped name."""
+    """Read a machine or experiment: by a file's path or ``-``, standard input, or by a shipped
+    name.
+    """
     argument, path = str(named), Path(named)
     if _is_path(path):
         found = _read_path(kind, argument, path)
@@ -76,7 +81,9 @@ def read_shipped(kind: Kind, name: str) -> Source | None:
 
 
 def _clearly(text: str) -> Kind | None:
-    """The kind of a file with sections of one kind alone; `None` if it has sections of both kinds, or of no kind."""
+    """The kind of a file with sections of one kind alone; `None` if it has sections of both kinds,
+    or of no kind.
+    """
     experiment = re.search(r"^\s*\[\[\s*series\s*\]\]", text, re.MULTILINE)
     machine = re.search(r"^\s*\[\s*(machine|topology|link|adapter)\s*\]", text, re.MULTILINE)
     return None if bool(experiment) == bool(machine) else "experiment" if experiment else "machine"
@@ -86,8 +93,8 @@ def _other_kind(kind: Kind, argument: str) -> UsageError:
     """A machine was given where an experiment belongs, or the other way round."""
     if kind == "machine":
         return UsageError(
-            f"{argument} is an experiment, and a machine is needed here\n"
-            "  give the experiment as the argument, and --machine a machine: elanite run EXPERIMENT --machine MACHINE"
+            f"{argument} is an experiment, and a machine is needed here\n  give the experiment as"
+            " the argument, and --machine a machine: elanite run EXPERIMENT --machine MACHINE"
         )
     return UsageError(
         f"{argument} is a machine, and an experiment is needed here\n"
@@ -106,7 +113,11 @@ def read_any(argument: str) -> Source:
         if wanted in shipped(kind):
             return read(kind, argument)
     names = shipped("machine") + shipped("experiment")
-    start = f"`{argument}` is a folder" if path.is_dir() else f"there is no file, machine or experiment `{argument}`"
+    start = (
+        f"`{argument}` is a folder"
+        if path.is_dir()
+        else f"there is no file, machine or experiment `{argument}`"
+    )
     raise UsageError(
         f"{start}{_suggestions(argument, names)}\n"
         f"  machines:{_listed(shipped('machine'))}\n"
@@ -115,7 +126,9 @@ def read_any(argument: str) -> Source:
 
 
 def select_experiments(selection: Iterable[str] | None = None) -> list[str]:
-    """The shipped experiments that the selection names, by name or folder; all without a selection."""
+    """The shipped experiments that the selection names, by name or folder; all without a
+    selection.
+    """
     names = shipped("experiment")
     if selection is None:
         return names
@@ -123,7 +136,8 @@ def select_experiments(selection: Iterable[str] | None = None) -> list[str]:
     wanted = [part.strip() for text in selection for part in text.split(",")]
     if "" in wanted:
         raise UsageError(
-            f"a name of an experiment is empty; leave out --only to run all of them\n  experiments:{_listed(names)}"
+            "a name of an experiment is empty; leave out --only to run all of them\n "
+            f" experiments:{_listed(names)}"
         )
     for part in wanted:
         part = part.removesuffix(".toml").rstrip("/")
@@ -131,22 +145,34 @@ def select_experiments(selection: Iterable[str] | None = None) -> list[str]:
         if not found:
             folders = sorted({name.rsplit("/", 1)[0] for name in names if "/" in name})
             raise UsageError(
-                f"there is no experiment or folder of experiments `{part}`{did_you_mean(part, names + folders)}\n"
-                f"  folders and their experiments:{_listed(names)}"
+                "there is no experiment or folder of experiments"
+                f" `{part}`{did_you_mean(part, names + folders)}\n  folders and their"
+                f" experiments:{_listed(names)}"
             )
         chosen.update(found)
     return [name for name in names if name in chosen]
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """``; did you mean `x`?`` if one of the words begins so, is similar, or has the word as a part; else empty."""
+    """``; did you mean `x`?`` if one of the words begins so, is similar, or has the word as a part;
+    else empty.
+    """
     candidates = list(words)
     tails = {candidate.rsplit("/", 1)[-1]: candidate for candidate in reversed(candidates)}
     for wanted in dict.fromkeys((word, word.lower())):
-        longer = [candidate for candidate in candidates if len(wanted) > 1 and candidate.startswith(wanted)]
+        longer = [
+            candidate
+            for candidate in candidates
+            if len(wanted) > 1 and candidate.startswith(wanted)
+        ]
         near = longer or difflib.get_close_matches(wanted, candidates, 1)
-        near = near or [tails[tail] for tail in difflib.get_close_matches(wanted.rsplit("/", 1)[-1], list(tails), 1)]
-        near = near or [candidate for candidate in candidates if len(wanted) > 1 and wanted in candidate]
+        near = near or [
+            tails[tail]
+            for tail in difflib.get_close_matches(wanted.rsplit("/", 1)[-1], list(tails), 1)
+        ]
+        near = near or [
+            candidate for candidate in candidates if len(wanted) > 1 and wanted in candidate
+        ]
         if near:
             return f"; did you mean `{near[0]}`?"
     return ""
@@ -169,14 +195,18 @@ def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversa
 def _read_path(kind: Kind, argument: str, path: Path) -> Source:
     if path == bounded.STDIN:
         text = _text_of(path)
-        return Source(kind, "stdin", argument, argument, completed(text, path) if kind == "machine" else text)
+        return Source(
+            kind, "stdin", argument, argument, completed(text, path) if kind == "machine" else text
+        )
     name = path.stem
     for shipped_name, entry in _walk(_root(kind)):
         with as_file(entry) as shipped_path:
             if shipped_path.resolve() == path.resolve():
                 name = shipped_name
     text = _text_of(path)
-    return Source(kind, name, argument, argument, completed(text, path) if kind == "machine" else text)
+    return Source(
+        kind, name, argument, argument, completed(text, path) if kind == "machine" else text
+    )
 
 
 def _is_path(path: Path) -> bool:
@@ -189,7 +219,9 @@ def _text_of(path: Path) -> str:
 
 
 def _shape(text: str) -> Kind:
-    """Experiments have series (or name the machine they run on); everything else is taken for a machine."""
+    """Experiments have series (or name the machine they run on); everything else is taken for a
+    machine.
+    """
     if re.search(r"^\s*(\[\[?\s*series\b|\[\s*run\s*\]|machine\s*=)", text, re.MULTILINE):
         return "experiment"
     return "machine"
@@ -218,10 +250,14 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _suggestions(argument: str, names: Iterable[str]) -> str:
-    """Possible meanings of the argument: a file without its suffix, a file with a similar name, or a shipped name."""
+    """Possible meanings of the argument: a file without its suffix, a file with a similar name, or
+    a shipped name.
+    """
     path = Path(argument)
     try:
-        beside = {file.name: str(path.parent / file.name) for file in sorted(path.parent.glob("*.toml"))}
+        beside = {
+            file.name: str(path.parent / file.name) for file in sorted(path.parent.glob("*.toml"))
+        }
     except OSError:
         beside = {}
     if file := beside.get(f"{path.name}.toml"):

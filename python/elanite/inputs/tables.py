@@ -1,8 +1,8 @@
 """Tables in Elanite's data files, which become dataclasses when they are loaded.
 
-An error has file, line, key, value and a remedy, as in machine files. ``tomllib`` reads the content and keeps no
-places; for an error, heading and key lines are looked up in the text without strings and comments. A key in an inline
-table has the line of the inline table's own key.
+An error has file, line, key, value and a remedy, as in machine files. ``tomllib`` reads the content
+and keeps no places; for an error, heading and key lines are looked up in the text without strings
+and comments. A key in an inline table has the line of the inline table's own key.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ _HIDDEN = re.compile(
     r"'''.*?'''|\"\"\"(?:\\.|[^\\])*?\"\"\"|\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*'|#[^\n]*",
     re.DOTALL,
 )
-_LINE = re.compile(r"^[ \t]*(?:\[\[?[ \t]*(?P<heading>[\w.-]+)[ \t]*\]|(?P<key>[\w-]+)[ \t]*=)", re.MULTILINE)
+_LINE = re.compile(
+    r"^[ \t]*(?:\[\[?[ \t]*(?P<heading>[\w.-]+)[ \t]*\]|(?P<key>[\w-]+)[ \t]*=)", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,9 @@ class DataTable:
         """The line of a key, or of its table's heading, as machine file errors show it."""
         key, dot, inner = path.partition(".")
         section = _section(self.text, (*self.place, (key, 0))) if dot else None
-        section, key = (section, inner.split(".")[0]) if section else (_section(self.text, self.place), key)
+        section, key = (
+            (section, inner.split(".")[0]) if section else (_section(self.text, self.place), key)
+        )
         if section is None and len(self.place) > 1:
             return replace(self, place=self.place[:-1])._excerpt(self.place[-1][0])
         if section is None:
@@ -69,10 +73,16 @@ class DataTable:
         gap = " " * len(str(line))
         shown = text if len(text) <= 100 else text[:97] + "..."
         marks = " " * start + "^" * (end - start)
-        return f"{gap}--> {self.file}:{line}:{start + 1}\n{gap} |\n{line} | {shown}\n{gap} | {marks}\n{gap} |"
+        return (
+            f"{gap}--> {self.file}:{line}:{start + 1}\n{gap} |\n{line} | {shown}\n{gap} |"
+            f" {marks}\n{gap} |"
+        )
 
-    def filled(self, record: type[Record], words: Mapping[str, Collection[str]], **read: object) -> Record:
-        """A dataclass with the table's keys; ``read`` has its fields with types outside ``READERS``.
+    def filled(
+        self, record: type[Record], words: Mapping[str, Collection[str]], **read: object
+    ) -> Record:
+        """A dataclass with the table's keys; ``read`` has its fields with types outside
+        ``READERS``.
 
         ``words`` has the allowed values by field name.
         """
@@ -81,9 +91,17 @@ class DataTable:
         values: dict[str, object] = dict(read)
         for name, one in known.items():
             if name in self.content and name not in read:
-                values[name] = self.word(name, words[name]) if name in words else READERS[str(one.type)](self, name)
+                values[name] = (
+                    self.word(name, words[name])
+                    if name in words
+                    else READERS[str(one.type)](self, name)
+                )
             elif one.default is MISSING and one.default_factory is MISSING and name not in read:
-                raise self.wrong(name, "this key is needed", f"allowed: {', '.join(words.get(name, ())) or 'a text'}")
+                raise self.wrong(
+                    name,
+                    "this key is needed",
+                    f"allowed: {', '.join(words.get(name, ())) or 'a text'}",
+                )
         return record(**values)
 
     def only(self, allowed: Collection[str]) -> None:
@@ -105,7 +123,9 @@ class DataTable:
         value = self.string(key)
         if value not in known:
             listed = ", ".join(filter(None, known))
-            raise self.wrong(key, f"is not one of {listed}{did_you_mean(value, known)}", f"allowed: {listed}")
+            raise self.wrong(
+                key, f"is not one of {listed}{did_you_mean(value, known)}", f"allowed: {listed}"
+            )
         return value
 
     def number(self, key: str) -> float | None:
@@ -125,7 +145,9 @@ class DataTable:
     def strings(self, key: str) -> tuple[str, ...]:
         """A text list; empty without the key."""
         value = self.content.get(key, [])
-        found = tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else None
+        found = (
+            tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else None
+        )
         if not isinstance(value, list) or found is None or len(found) < len(value):
             raise self.wrong(key, "a list of texts is needed", f'write {key} = ["...", ...]')
         return found
@@ -133,7 +155,11 @@ class DataTable:
     def numbers(self, key: str) -> tuple[float, ...]:
         """A number list; empty without the key."""
         value = self.content.get(key, [])
-        found = [one for one in value if isinstance(one, int | float)] if isinstance(value, list) else None
+        found = (
+            [one for one in value if isinstance(one, int | float)]
+            if isinstance(value, list)
+            else None
+        )
         if not isinstance(value, list) or found is None or len(found) < len(value):
             raise self.wrong(key, "a list of numbers is needed", f"write {key} = [1.0, ...]")
         return tuple(found)
@@ -149,7 +175,9 @@ class DataTable:
         """The tables in a table list; empty without the key."""
         found = self.content.get(key, [])
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-            raise self.wrong(key, "a list of tables is needed", f"write [[{key}]] and the keys below it")
+            raise self.wrong(
+                key, "a list of tables is needed", f"write [[{key}]] and the keys below it"
+            )
         name = f"{self.name}, {key}" if self.name else key
         known = [one.get("id", one.get("name", count + 1)) for count, one in enumerate(found)]
         return [

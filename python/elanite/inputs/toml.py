@@ -1,11 +1,11 @@
 """Content as text in TOML, so that an experiment may be made from a Python dictionary.
 
-The text is laid out as people write these files: keys first, then ``[tables]`` and ``[[lists of tables]]``. The
-simulator reads the text as it reads any file. So mistakes in the content are reported in the same words, with a line in
-this text.
+The text is laid out as people write these files: keys first, then ``[tables]`` and
+``[[lists of tables]]``. The simulator reads the text as it reads any file. So mistakes in the
+content are reported in the same words, with a line in this text.
 
-No library: ``tomlkit`` takes 1.5 s of processor time for a pattern with 4,096 pairs, which take 5 ms here, and names no
-key in its errors.
+No library: ``tomlkit`` takes 1.5 s of processor time for a pattern with 4,096 pairs, which take 5
+ms here, and names no key in its errors.
 """
 
 from __future__ import annotations
@@ -35,10 +35,13 @@ def value(content: object, key: str = "") -> str:
         case list() | tuple():
             return f"[{', '.join(value(each, key) for each in content)}]"
         case Mapping():
-            pairs = (f"{_key(name)} = {value(each, f'{key}.{name}')}" for name, each in content.items())
+            pairs = (
+                f"{_key(name)} = {value(each, f'{key}.{name}')}" for name, each in content.items()
+            )
             return f"{{ {', '.join(pairs)} }}"
     raise UsageError(
-        f"{key}: a {type(content).__name__} is not a value; allowed: text, numbers, booleans, lists, dictionaries"
+        f"{key}: a {type(content).__name__} is not a value; allowed: text, numbers, booleans,"
+        " lists, dictionaries"
     )
 
 
@@ -49,7 +52,11 @@ def _lines(table: Mapping[str, object], path: tuple[str, ...]) -> list[str]:
         heading = ".".join(map(_key, here))
         if isinstance(each, Mapping):
             below += ["", f"[{heading}]", *_lines(each, here)]
-        elif isinstance(each, list | tuple) and each and all(isinstance(part, Mapping) and part for part in each):
+        elif (
+            isinstance(each, list | tuple)
+            and each
+            and all(isinstance(part, Mapping) and part for part in each)
+        ):
             for part in each:
                 below += ["", f"[[{heading}]]", *_lines(part, here)]
         else:

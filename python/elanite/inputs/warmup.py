@@ -1,12 +1,14 @@
 """The sources' start: messages that arrive in a window while the arrivals are not yet stationary.
 
-A process's first message arrives at a uniform moment within one mean time between messages, and the next ones after
-times from its distribution (``crates/workload/src/source.rs``). Fixed times are stationary from the start. Exponential
-times are stationary after one mean time: before, the first messages come in addition to those that follow them, and the
-rate grows up to twice the nominal one. Uniform times (from zero to twice the mean) are nearly stationary after three.
+A process's first message arrives at a uniform moment within one mean time between messages, and the
+next ones after times from its distribution (``crates/workload/src/source.rs``). Fixed times are
+stationary from the start. Exponential times are stationary after one mean time: before, the first
+messages come in addition to those that follow them, and the rate grows up to twice the nominal one.
+Uniform times (from zero to twice the mean) are nearly stationary after three.
 
-The processes of a node share its load. With many processes and a low load, the mean time between one process's
-messages, processes * message / load, is long: 3.3 ms for 16 processes with 4 KB at 20 MB/s.
+The processes of a node share its load. With many processes and a low load, the mean time between
+one process's messages, processes * message / load, is long: 3.3 ms for 16 processes with 4 KB at 20
+MB/s.
 """
 
 from __future__ import annotations
@@ -24,10 +26,14 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Point
 
 MOST = 0.05
-"""The most that the offered load may exceed, or fall short of, the nominal load on average, as a fraction."""
+"""The most that the offered load may exceed, or fall short of, the nominal load on average, as a
+fraction.
+"""
 
 ENOUGH = {"fixed": 0.0, "exponential": 1.0, "uniform": 3.0}
-"""Mean times between messages that are long enough as warm-up for a window with any length, by distribution."""
+"""Mean times between messages that are long enough as warm-up for a window with any length, by
+distribution.
+"""
 
 LONG = 12.0
 """Mean times after which any distribution's arrivals are stationary."""
@@ -52,7 +58,9 @@ class Start:
 
 
 def excess(arrivals: str, begin: float, end: float) -> float:
-    """The expected messages from ``begin`` to ``end`` over the stationary number, less 1; times in mean gaps."""
+    """The expected messages from ``begin`` to ``end`` over the stationary number, less 1; times in
+    mean gaps.
+    """
     return (_arrived(arrivals, end) - _arrived(arrivals, begin)) / (end - begin) - 1.0
 
 
@@ -77,7 +85,9 @@ def long_enough(time_us: float) -> str:
 
 
 def _arrived(arrivals: str, time: float) -> float:
-    """Expected messages until a time, in mean gaps: the first one is uniform within the first gap."""
+    """Expected messages until a time, in mean gaps: the first one is uniform within the first
+    gap.
+    """
     if arrivals == "fixed":
         return time
     if time > LONG:
@@ -91,4 +101,6 @@ def _arrived(arrivals: str, time: float) -> float:
 
 def _renewals(time: float) -> float:
     """Expected renewals until a time, with the one at time 0, for times uniform between 0 and 1."""
-    return sum((k - time) ** k / math.factorial(k) * math.exp(time - k) for k in range(int(time) + 1))
+    return sum(
+        (k - time) ** k / math.factorial(k) * math.exp(time - k) for k in range(int(time) + 1)
+    )

@@ -8,10 +8,10 @@
     usual = el.Machine.load("es40-qsnet")
     el.compare(el.run("qsnet/uniform", [usual, usual.with_({"switch.circuit": "wormhole"})]))
 
-Wherever a machine or an experiment is expected, a name or a path will do. Objects are shown in a few lines, and as HTML
-in notebooks, where a bar shows the progress of ``run``. Results are kept in a store below ``out`` (the folder ``out``
-by default), the same one that the command line uses: points that library or command line have simulated are not
-simulated again.
+Wherever a machine or an experiment is expected, a name or a path will do. Objects are shown in a
+few lines, and as HTML in notebooks, where a bar shows the progress of ``run``. Results are kept in
+a store below ``out`` (the folder ``out`` by default), the same one that the command line uses:
+points that library or command line have simulated are not simulated again.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class PointsFailed(ElaniteError):
         self.failures = list(failures)
         first = failures[0]
         super().__init__(
-            f"{len(failures)} of {len(result.plan.points)} points failed; the first: {first.message}\n"
-            f"reproduce it: {first.command}"
+            f"{len(failures)} of {len(result.plan.points)} points failed; the first:"
+            f" {first.message}\nreproduce it: {first.command}"
         )
 
 
@@ -98,7 +98,9 @@ class Result:
         return [point for point in self.plan.points if self.store.get(point.id) is not None]
 
     def manifest(self, point: Point) -> Manifest:
-        """A finished point's manifest: digest, packets, events, processor seconds, peak memory, versions."""
+        """A finished point's manifest: digest, packets, events, processor seconds, peak memory,
+        versions.
+        """
         manifest = self.store.get(point.id)
         if manifest is None:
             raise KeyError(point.id)
@@ -116,8 +118,9 @@ class Result:
     def table(self, name: Table) -> pl.DataFrame:
         """Another table for the points, each row with its point's parameters.
 
-        ``elanite.store.TABLES`` has the names and columns, such as ``nodes``, every sending node's loads; ``links`` and
-        ``switches``, their counters; ``slices``, the delays at every link over time.
+        ``elanite.store.TABLES`` has the names and columns, such as ``nodes``, every sending node's
+        loads; ``links`` and ``switches``, their counters; ``slices``, the delays at every link over
+        time.
         """
         from elanite.results import frames
 
@@ -126,7 +129,9 @@ class Result:
         return frames.tidy(self.points, self.store, name)
 
     def congestion(self, point: Point) -> Matrix:
-        """A finished point's congestion matrix: delays by link and by switch, relative to the most loaded."""
+        """A finished point's congestion matrix: delays by link and by switch, relative to the most
+        loaded.
+        """
         from elanite.results.congestion import matrix
 
         return matrix(point, self.store)
@@ -138,7 +143,8 @@ class Result:
         return frames.summarise(self.frame())
 
     def dataset(self) -> xarray.Dataset:
-        """``summary`` as an xarray Dataset: its dimensions are the metric and the parameters that vary.
+        """``summary`` as an xarray Dataset: its dimensions are the metric and the parameters that
+        vary.
 
         Raises ``UsageError`` without xarray, which the extra ``xarray`` installs.
         """
@@ -147,12 +153,21 @@ class Result:
         import polars as pl
 
         rows = self.summary()
-        names = dict.fromkeys(["series", "job", *(name for point in self.points for name in point.parameters)])
+        names = dict.fromkeys(
+            ["series", "job", *(name for point in self.points for name in point.parameters)]
+        )
         varied = [name for name in names if name in rows.columns and rows[name].n_unique() > 1]
-        texts = [pl.col(name).cast(pl.String).fill_null("") for name in varied if rows.schema[name] == pl.String]
+        texts = [
+            pl.col(name).cast(pl.String).fill_null("")
+            for name in varied
+            if rows.schema[name] == pl.String
+        ]
         index = [*varied, "metric"]
         return Dataset.from_dataframe(
-            rows.with_columns(texts).select(*index, "mean", "low", "high").to_pandas().set_index(index)
+            rows.with_columns(texts)
+            .select(*index, "mean", "low", "high")
+            .to_pandas()
+            .set_index(index)
         )
 
     def figures(self) -> list[Figure]:
@@ -166,7 +181,9 @@ class Result:
         import altair as alt
 
         charts = alt.vconcat(*(figure.captioned() for figure in self.figures()))
-        apart: alt.VConcatChart = charts.resolve_scale(color="independent", shape="independent", fill="independent")
+        apart: alt.VConcatChart = charts.resolve_scale(
+            color="independent", shape="independent", fill="independent"
+        )
         return apart
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -194,22 +211,28 @@ def run(
 ) -> Result:
     """Simulate an experiment's points that are not in the store below ``out`` yet.
 
-    Every point runs on ``machine``, or on each of several; without it, on the experiment's own machines. ``jobs``
-    points run at the same time (by default one for each core), and ``threads`` work on each (by default several where
-    a large network would leave cores idle); no result depends on them. ``observer`` receives the progress; in a
-    notebook, there is a bar. With an ``executor``, an engine's ``jobs`` workers simulate, for example with Dask's
+    Every point runs on ``machine``, or on each of several; without it, on the experiment's own
+    machines. ``jobs`` points run at the same time (by default one for each core), and ``threads``
+    work on each (by default several where a large network would leave cores idle); no result
+    depends on them. ``observer`` receives the progress; in a notebook, there is a bar. With an
+    ``executor``, an engine's ``jobs`` workers simulate, for example with Dask's
     ``Client.get_executor(pure=False)``.
 
-    Raises ``ConfigError`` if experiment and machine do not fit, ``PointsFailed`` if points failed (after all others
-    have finished), and ``KeyboardInterrupt`` when interrupted; finished points are kept in every case.
+    Raises ``ConfigError`` if experiment and machine do not fit, ``PointsFailed`` if points failed
+    (after all others have finished), and ``KeyboardInterrupt`` when interrupted; finished points
+    are kept in every case.
     """
     if jobs is not None and jobs < 1:
-        raise UsageError(f"jobs={jobs}: at least 1 point must run at a time; leave jobs out for one on each core")
+        raise UsageError(
+            f"jobs={jobs}: at least 1 point must run at a time; leave jobs out for one on each core"
+        )
     planned = _plan(experiment, machine, seed)
     result = Result(planned, Store(Path(out) / "store"))
     seen = observer or notebooks.observer()
     notebooks.draw_offline()
-    outcome = campaign.run([planned], result.store, jobs, seen, str(out), threads=threads, executor=executor)
+    outcome = campaign.run(
+        [planned], result.store, jobs, seen, str(out), threads=threads, executor=executor
+    )
     if outcome.interrupted:
         raise KeyboardInterrupt
     if outcome.failures:
@@ -229,7 +252,9 @@ def load_results(
     return Result(_plan(experiment, machine, seed), Store(Path(out) / "store"))
 
 
-def _plan(experiment: Experiment | Named, machine: Machines | Sequence[Machines] | None, seed: int) -> Plan:
+def _plan(
+    experiment: Experiment | Named, machine: Machines | Sequence[Machines] | None, seed: int
+) -> Plan:
     if not 0 <= seed < 2**64:
         raise UsageError(f"seed={seed} is out of range; allowed: 0 to {2**64 - 1}")
     chosen = experiment if isinstance(experiment, Experiment) else Experiment.load(experiment)

@@ -3,9 +3,9 @@
     built = el.jobs("uniform", nodes=16, message="1 KB", load="50 MB/s").measured("1 ms", warm_up="100 us")
     result = built.on("es40-qsnet").vary(load=["50 MB/s", "100 MB/s"], message=["1 KB", "64 KB"]).run()
 
-Every method returns another object, so that a description may be the start of several. The keys have their names from
-experiment files, and type checkers know them. ``experiment`` is the same as an ``Experiment``, with the errors for
-experiment files.
+Every method returns another object, so that a description may be the start of several. The keys
+have their names from experiment files, and type checkers know them. ``experiment`` is the same as
+an ``Experiment``, with the errors for experiment files.
 """
 
 from __future__ import annotations
@@ -91,11 +91,16 @@ class Jobs:
         return replace(self, machines=machines)
 
     def vary(self, job: str = "", **values: Unpack[JobValues]) -> Jobs:
-        """All combinations of a job's values, by default the first job's. Raises ``KeyError`` without such a job."""
+        """All combinations of a job's values, by default the first job's.
+
+        Raises ``KeyError`` without such a job.
+        """
         name = job or next(iter(self.jobs))
         return replace(self, jobs={**self.jobs, name: {**self.jobs[name], **values}})
 
-    def measured(self, window: str, *, warm_up: str = "0 ps", **more: Unpack[MeasurementKeys]) -> Jobs:
+    def measured(
+        self, window: str, *, warm_up: str = "0 ps", **more: Unpack[MeasurementKeys]
+    ) -> Jobs:
         """Measured in a simulated-time window after a warm-up."""
         return replace(self, running={**self.running, "window": window, "warm_up": warm_up, **more})
 
@@ -105,13 +110,17 @@ class Jobs:
 
     def experiment(self) -> Experiment:
         """The experiment. Raises ``ConfigError`` for a wrong value, with a line in its text."""
-        named = [each.file.argument if isinstance(each, Machine) else str(each) for each in self.machines]
+        named = [
+            each.file.argument if isinstance(each, Machine) else str(each) for each in self.machines
+        ]
         content = {
             "title": self.title,
             "source": "none",
             "machine": named[0] if len(named) == 1 else named or "es40-qsnet",
             "run": dict(self.running),
-            "series": [{"name": "jobs", "jobs": {name: dict(job) for name, job in self.jobs.items()}}],
+            "series": [
+                {"name": "jobs", "jobs": {name: dict(job) for name, job in self.jobs.items()}}
+            ],
         }
         return Experiment.from_dict(content, self.title)
 
@@ -131,11 +140,14 @@ def jobs(
 ) -> Jobs:
     """A traffic job: its pattern, nodes, messages and load, as experiment file keys.
 
-    ``pattern`` is the name of a pattern or a pair file, or a function (``elanite.inputs.patterns``).
+    ``pattern`` is the name of a pattern or a pair file, or a function
+    (``elanite.inputs.patterns``).
     """
     return Jobs({name: _job(pattern, nodes, message, load, more)})
 
 
-def _job(pattern: object, nodes: object, message: object, load: object, more: JobKeys) -> Mapping[str, object]:
+def _job(
+    pattern: object, nodes: object, message: object, load: object, more: JobKeys
+) -> Mapping[str, object]:
     always = {"pattern": pattern, "nodes": nodes, "message": message, "load": load}
     return always | {"sizes": "fixed", "arrivals": "exponential"} | dict(more)

@@ -1,7 +1,7 @@
 """Noise on this computer: the garcia2005 s3.3 loop in the extension module, its figure and files.
 
-``el.noise(seconds=5, cpu=1).write("out/noise")`` measures, and writes ``noise.svg``, ``noise.html`` and
-``noise.toml``, which is a section for a machine file.
+``el.noise(seconds=5, cpu=1).write("out/noise")`` measures, and writes ``noise.svg``, ``noise.html``
+and ``noise.toml``, which is a section for a machine file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class NoiseMeasurement:
 
     @property
     def summary(self) -> dict[str, float | int | str | None]:
-        """The printed figures: iterations, their times in microseconds, and the share that took at least 1% longer."""
+        """The printed figures: iterations, their times in microseconds, and the share that took at
+        least 1% longer.
+        """
         times = {
             "base_us": self.data["base_ps"],
             "mean_us": self.data["mean_ps"],
@@ -58,10 +60,14 @@ class NoiseMeasurement:
         return self.data["profile"]
 
     def _repr_html_(self) -> str:
-        return html.block("Noise of this computer", html.table(("figure", "value"), self.summary.items()))
+        return html.block(
+            "Noise of this computer", html.table(("figure", "value"), self.summary.items())
+        )
 
     def frame(self) -> pl.DataFrame:
-        """The iteration delays after the shortest one: each bin's least delay, ``lower_ps``, and ``count``."""
+        """The iteration delays after the shortest one: each bin's least delay, ``lower_ps``, and
+        ``count``.
+        """
         from elanite.store import frame
 
         return frame(self.data["distribution"])
@@ -89,16 +95,22 @@ class NoiseMeasurement:
         return [svg, html, toml]
 
 
-def measure(seconds: float = 5.0, compute: str = "1 ms", cpu: int | None = None) -> NoiseMeasurement:
+def measure(
+    seconds: float = 5.0, compute: str = "1 ms", cpu: int | None = None
+) -> NoiseMeasurement:
     """Compute for ``seconds`` on a processor, and measure each iteration's time.
 
-    Raises ``RunError`` with the allowed values if the processor does not exist, or a number is out of range.
+    Raises ``RunError`` with the allowed values if the processor does not exist, or a number is out
+    of range.
     """
     if not 0 <= seconds <= 1e6:
         raise UsageError(f"--seconds: {seconds:g} is out of range; allowed: 0.01 to 3600")
     length = f"{round(seconds * 1e9)} ns"
     on = f"processor {cpu}" if cpu is not None else "no certain processor"
-    source = f"measured by elanite noise, {on} of a machine with {platform.system()} {platform.release()}"
+    source = (
+        f"measured by elanite noise, {on} of a machine with {platform.system()}"
+        f" {platform.release()}"
+    )
     cancel = _core.Cancel()
     found: list[Noise] = []
     failed: list[Exception] = []
@@ -129,5 +141,7 @@ def prepared(folder: str | Path) -> Path:
     try:
         whole.folder(folder)
     except OSError as error:
-        raise UsageError(f"--out: {folder} cannot be written: {error.strerror}; name another folder") from error
+        raise UsageError(
+            f"--out: {folder} cannot be written: {error.strerror}; name another folder"
+        ) from error
     return folder

@@ -4,8 +4,8 @@
     swept = el.sweep(el.Experiment.load("qsnet/ping"), keys, sample=("lhs", 100))
     swept.summary()  # the varied keys are columns
 
-``study.sweeps`` makes the combinations. Points are ordinary store points: an interrupted sweep continues, and a point
-that another experiment has simulated is not simulated again.
+``study.sweeps`` makes the combinations. Points are ordinary store points: an interrupted sweep
+continues, and a point that another experiment has simulated is not simulated again.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ class Sweep:
     """A sweep's finished points."""
 
     keys: tuple[str, ...]
-    """The varied keys, which are columns of all tables; a series' field has the field's column, such as ``message`` for
-    ``series.load.message``."""
+    """The varied keys, which are columns of all tables; a series' field has the field's column,
+    such as ``message`` for ``series.load.message``.
+    """
     plans: tuple[Plan, ...]
     """One for each combination; their points' parameters begin with the varied keys' values."""
     store: Store = field(repr=False)
@@ -63,7 +64,9 @@ class Sweep:
         return self.whole.points
 
     def frame(self) -> pl.DataFrame:
-        """Tidy rows: one per (point, metric, batch), with the varied keys and the point's parameters."""
+        """Tidy rows: one per (point, metric, batch), with the varied keys and the point's
+        parameters.
+        """
         return self.whole.frame()
 
     def table(self, name: Table) -> pl.DataFrame:
@@ -71,7 +74,9 @@ class Sweep:
         return self.whole.table(name)
 
     def summary(self) -> pl.DataFrame:
-        """Every metric's mean and 95% confidence interval, over batches and seeds, for each combination."""
+        """Every metric's mean and 95% confidence interval, over batches and seeds, for each
+        combination.
+        """
         return self.whole.summary()
 
 
@@ -90,12 +95,13 @@ def sweep(
 ) -> Sweep:
     """Simulate an experiment with all combinations of the values in ``vary``, or with a sample.
 
-    ``vary`` has for each key a list of values, or a text as on the command line: ``"10 ns..50 ns"`` (see
-    ``study.ranges``). A key tuple has a list of value tuples, which go together: ``{("topology.up",
-    "topology.parallel"): [([20], [10]), ([10], [5])]}``. ``sample`` is ``("lhs", n)`` for a Latin hypercube with n
-    combinations; ranges without a value count need it. ``seed`` is the points' first seed, and the sample's seed.
-    Raises ``UsageError`` or ``ConfigError`` if a key or value is wrong, before anything is simulated; otherwise as
-    ``run``. With an engine's ``executor``, point batches run on its workers.
+    ``vary`` has for each key a list of values, or a text as on the command line: ``"10 ns..50 ns"``
+    (see ``study.ranges``). A key tuple has a list of value tuples, which go together:
+    ``{("topology.up", "topology.parallel"): [([20], [10]), ([10], [5])]}``. ``sample`` is
+    ``("lhs", n)`` for a Latin hypercube with n combinations; ranges without a value count need it.
+    ``seed`` is the points' first seed, and the sample's seed. Raises ``UsageError`` or
+    ``ConfigError`` if a key or value is wrong, before anything is simulated; otherwise as ``run``.
+    With an engine's ``executor``, point batches run on its workers.
     """
     groups = [_group(key, values) for key, values in vary.items()]
     keys = [key for group in groups for key in group]
@@ -103,7 +109,9 @@ def sweep(
     overrides = experiment.overrides + (machine.overrides if machine else ())
     plans = planned(experiment.file, machines, overrides, groups, sample, seed)
     found = Sweep(tuple(each.key for each in keys), plans, Store(Path(out) / "store"))
-    outcome = campaign.run(plans, found.store, jobs, observer, str(out), threads=threads, executor=executor)
+    outcome = campaign.run(
+        plans, found.store, jobs, observer, str(out), threads=threads, executor=executor
+    )
     if outcome.interrupted:
         raise KeyboardInterrupt
     if outcome.failures:
@@ -117,5 +125,11 @@ def _group(key: str | tuple[str, ...], values: str | Sequence[object]) -> list[C
         return [ranges.of("vary", key, values)]
     rows = [row for row in values if isinstance(row, tuple) and len(row) == len(key)]
     if not rows or len(rows) < len(values):
-        raise UsageError(f"vary: {key} needs a list of tuples with a value for each key, such as [(1, 2), (3, 4)]")
-    return [ranges.of("vary", name, [row[at] for row in rows], twice=True) for at, name in enumerate(key)]
+        raise UsageError(
+            f"vary: {key} needs a list of tuples with a value for each key, such as [(1, 2),"
+            " (3, 4)]"
+        )
+    return [
+        ranges.of("vary", name, [row[at] for row in rows], twice=True)
+        for at, name in enumerate(key)
+    ]

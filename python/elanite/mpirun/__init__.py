@@ -1,9 +1,11 @@
-"""Real MPI programs on the simulated cluster: unchanged processes, with simulated messages and clocks.
+"""Real MPI programs on the simulated cluster: unchanged processes, with simulated messages and
+clocks.
 
-A run has three parties. A *process manager* starts the ranks and has their exit states: Elanite's own for an MPICH, or
-an Open MPI's mpiexec. The *ranks* are the program's processes. The loader adds ``libelanite-fi.so`` to them, which is a
-network for the MPI library and a clock for the program. This library and the *simulator*, ``_core.MpiRun`` in this
-process, communicate through shared memory.
+A run has three parties. A *process manager* starts the ranks and has their exit states: Elanite's
+own for an MPICH, or an Open MPI's mpiexec. The *ranks* are the program's processes. The loader adds
+``libelanite-fi.so`` to them, which is a network for the MPI library and a clock for the program.
+This library and the *simulator*, ``_core.MpiRun`` in this process, communicate through shared
+memory.
 
 | module | purpose |
 |---|---|
@@ -23,8 +25,9 @@ process, communicate through shared memory.
 | ``timeline`` | a run as a trace for Perfetto |
 | ``call`` | ``el.mpirun(...)`` |
 
-A point is a pure function of its input; a run is impure, because a program takes part in it. A run is *repeatable* if
-the program can see no time but simulated time; then the same command gives the same records and the same digest.
+A point is a pure function of its input; a run is impure, because a program takes part in it. A run
+is *repeatable* if the program can see no time but simulated time; then the same command gives the
+same records and the same digest.
 """
 
 from __future__ import annotations

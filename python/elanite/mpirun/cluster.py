@@ -1,7 +1,8 @@
-"""The machine on which a program runs, as far as Python must know it: its nodes, and its resolved file.
+"""The machine on which a program runs, as far as Python must know it: its nodes, and its resolved
+file.
 
-The simulator returns these for points. So this module makes a point from the smallest experiment, and never simulates
-it.
+The simulator returns these for points. So this module makes a point from the smallest experiment,
+and never simulates it.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ class Cluster:
         """A file's machine. Raises ``ConfigError`` if the file or an override is wrong."""
         # The simulator would look in the experiment for a key that no machine has.
         _core.load_machine(machine.text, machine.file, list(overrides))
-        points = _core.plan(machine.text, machine.file, "mpirun", _EXPERIMENT, "mpirun", list(overrides), 1)
+        points = _core.plan(
+            machine.text, machine.file, "mpirun", _EXPERIMENT, "mpirun", list(overrides), 1
+        )
         (point, _, _) = points[0]
         parameters = json.loads(point)["machine"]
         return cls(machine.name, machine.argument, tuple(overrides), parameters, point)
@@ -101,17 +104,20 @@ class Cluster:
 
 
 def tree_of(machine: Source, nodes: int) -> list[str]:
-    """The overrides that give a machine this node count, in the smallest fat tree from its switches.
+    """The overrides that give a machine this node count, in the smallest fat tree from its
+    switches.
 
-    The levels that the machine has stay as they are; further levels are like its lowest one, and have as many links up
-    as down, each to a separate parent, with the highest level's delay. Raises ``UsageError`` if the machine is not a
-    fat tree.
+    The levels that the machine has stay as they are; further levels are like its lowest one, and
+    have as many links up as down, each to a separate parent, with the highest level's delay. Raises
+    ``UsageError`` if the machine is not a fat tree.
     """
     topology = json.loads(_core.load_machine(machine.text, machine.file, []))["parameters"]
     values = {one["key"]: one["value"] for one in topology}
     down, up = values.get("topology.down"), values.get("topology.up")
     if not isinstance(down, list) or not isinstance(up, list):
-        raise UsageError(f"--nodes: {machine.name} is not a fat tree; set its topology in the machine file")
+        raise UsageError(
+            f"--nodes: {machine.name} is not a fat tree; set its topology in the machine file"
+        )
     down, up = list(down), list(up)
     while len(down) > 1 and prod(down[:-1]) >= nodes:
         down.pop()

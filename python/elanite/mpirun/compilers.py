@@ -1,7 +1,8 @@
-"""The commands ``oshcc`` and ``elancc``: the C compiler, with the flags for programs of the simulated libraries.
+"""The commands ``oshcc`` and ``elancc``: the C compiler, with the flags for programs of the
+simulated libraries.
 
-All libraries are one shared object, which ranks load anyway. Headers lie in ``include``. In ``lib`` are scripts by
-which the linker finds the libraries under their own names.
+All libraries are one shared object, which ranks load anyway. Headers lie in ``include``. In ``lib``
+are scripts by which the linker finds the libraries under their own names.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ def flags_to_compile() -> list[str]:
 
 
 def flags_to_link(names: Sequence[str]) -> list[str]:
-    """Where the libraries are, for the linker and for the program. Raises ``UsageError`` if they are not built."""
+    """Where the libraries are, for the linker and for the program.
+
+    Raises ``UsageError`` if they are not built.
+    """
     network = library()
     folders = [f"-L{PACKAGE / 'lib'}", f"-L{network.parent}", f"-Wl,-rpath,{network.parent}"]
     return [*folders, *(f"-l{name}" for name in names)]
@@ -70,7 +74,10 @@ def run(names: Sequence[str], words: Sequence[str]) -> NoReturn:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(Exit.USAGE)
     except OSError as error:
-        sys.stderr.write(f"error: the C compiler {line[0]} cannot be run: {error.strerror}; name another: CC=...\n")
+        sys.stderr.write(
+            f"error: the C compiler {line[0]} cannot be run: {error.strerror}; name another:"
+            " CC=...\n"
+        )
         sys.exit(Exit.USAGE)
 
 

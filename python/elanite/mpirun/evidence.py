@@ -97,7 +97,9 @@ class Evidence:
     dead: Sequence[int]
     """Ranks whose processes ended, in this order."""
     code: int | None
-    """The exit code from mpiexec, or minus the signal that killed it; `None` if it had to be killed."""
+    """The exit code from mpiexec, or minus the signal that killed it; `None` if it had to be
+    killed.
+    """
     placement: Sequence[int]
     pids: Sequence[int | None]
     program: str

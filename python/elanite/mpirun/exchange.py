@@ -1,8 +1,9 @@
 """The MPI library that ranks load in place of their program's own.
 
-MPICH, Intel MPI, Cray's and others have one binary interface (MPICH's ABI initiative), and different library names. A
-program with a library that cannot open the simulated network runs with mpiexec's library: a folder with links, which
-the dynamic linker looks into first (``LD_LIBRARY_PATH``), has that library under the names that the program needs.
+MPICH, Intel MPI, Cray's and others have one binary interface (MPICH's ABI initiative), and
+different library names. A program with a library that cannot open the simulated network runs with
+mpiexec's library: a folder with links, which the dynamic linker looks into first
+(``LD_LIBRARY_PATH``), has that library under the names that the program needs.
 
 | the program needs | its library | link to |
 |---|---|---|
@@ -10,9 +11,9 @@ the dynamic linker looks into first (``LD_LIBRARY_PATH``), has that library unde
 | Fortran's library | is Intel's, or is not found | an MPICH's |
 | none, as an interpreter | | C's, as ``libmpich.so.12``, for modules |
 
-Fortran's library calls C's, so it may come from another MPICH with the same interface; PyPI's MPICH lacks it before
-``elanite install-mpifort``. A library that works stays in its place. Programs whose ``RPATH`` precedes the folder are
-refused (``linkage.check``).
+Fortran's library calls C's, so it may come from another MPICH with the same interface; PyPI's MPICH
+lacks it before ``elanite install-mpifort``. A library that works stays in its place. Programs whose
+``RPATH`` precedes the folder are refused (``linkage.check``).
 """
 
 from __future__ import annotations
@@ -40,13 +41,19 @@ PATH = "LD_LIBRARY_PATH"
 
 _FORTRAN = re.compile(r"lib(?:f|\w*(?:fort|f90))\w*\.so.*")
 """Fortran library names."""
-_OF_C, _STANDARD, _OF_FORTRAN = "libmpi.so.12", "libmpi_abi.so.1", ("libmpifort.so.12", "libmpichfort.so.12")
+_OF_C, _STANDARD, _OF_FORTRAN = (
+    "libmpi.so.12",
+    "libmpi_abi.so.1",
+    ("libmpifort.so.12", "libmpichfort.so.12"),
+)
 _DEBIAN = "libmpich.so.12"
 """The name of Debian's library, with which interpreter modules are linked."""
 
 
 def choose(wanted: str | None, file: Path, environment: Mapping[str, str]) -> Mpi:
-    """A run's MPI: the named one, the Open MPI that the program is linked with, or else ``launcher.find``'s."""
+    """A run's MPI: the named one, the Open MPI that the program is linked with, or else
+    ``launcher.find``'s.
+    """
     if wanted is None:
         for library in linkage.libraries(file, environment):
             if library.family == "Open MPI" and (starter := linkage.starter(library.path)):
@@ -55,8 +62,11 @@ def choose(wanted: str | None, file: Path, environment: Mapping[str, str]) -> Mp
 
 
 @contextmanager
-def exchanged(file: Path, called: str, mpi: Mpi, environment: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """The variables by which ranks load ``mpi`` libraries, while the context lasts; empty if the program's own serve.
+def exchanged(
+    file: Path, called: str, mpi: Mpi, environment: Mapping[str, str]
+) -> Iterator[dict[str, str]]:
+    """The variables by which ranks load ``mpi`` libraries, while the context lasts; empty if the
+    program's own serve.
 
     Raises ``UsageError`` if the program cannot take part in a run with ``mpi``.
     """
@@ -106,15 +116,19 @@ def _fortran(called: str, library: Library, own: Path) -> Path:
 
     Raises ``UsageError`` without one.
     """
-    folders = [own, own / fortran.FOLDER, *(Path(folder) for folder in os.environ.get(PATH, "").split(":") if folder)]
+    folders = [
+        own,
+        own / fortran.FOLDER,
+        *(Path(folder) for folder in os.environ.get(PATH, "").split(":") if folder),
+    ]
     near = [folder / name for folder in folders for name in _OF_FORTRAN]
     for path in [*near, *_known()]:
         found = linkage.identify(path.name, path) if path.is_file() else None
         if found is not None and found.family == "MPICH":
             return path.resolve()
     raise UsageError(
-        f"{called} is linked with Fortran's library of {library.words}, and there is none of an MPICH in its place:"
-        f" install one: {INSTALL_MPIFORT}"
+        f"{called} is linked with Fortran's library of {library.words}, and there is none of an"
+        f" MPICH in its place: install one: {INSTALL_MPIFORT}"
     )
 
 

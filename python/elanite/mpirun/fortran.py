@@ -1,16 +1,18 @@
 """The command ``mpifort`` for the ranks' MPICH.
 
-PyPI's ``mpich`` package has no Fortran. MPICH's Fortran library calls the C library by its public functions, with
-handles that are integers in both languages, so that one MPICH's library serves another with the same binary interface
-(ABI initiative, ``libmpi.so.12``). Debian and Ubuntu package it with the modules for their gfortran.
+PyPI's ``mpich`` package has no Fortran. MPICH's Fortran library calls the C library by its public
+functions, with handles that are integers in both languages, so that one MPICH's library serves
+another with the same binary interface (ABI initiative, ``libmpi.so.12``). Debian and Ubuntu package
+it with the modules for their gfortran.
 
-``install`` copies the modules, ``mpif.h`` and ``libmpichfort.so.12`` from the installed package ``libmpich-dev``, or
-downloads the package and unpacks it: both ways work without root, and no other MPI appears on the PATH. Beside the
-copies, ``libmpich.so.12``, which the library needs, is a link to MPICH's C library. A program is linked with that one,
-too.
+``install`` copies the modules, ``mpif.h`` and ``libmpichfort.so.12`` from the installed package
+``libmpich-dev``, or downloads the package and unpacks it: both ways work without root, and no other
+MPI appears on the PATH. Beside the copies, ``libmpich.so.12``, which the library needs, is a link
+to MPICH's C library. A program is linked with that one, too.
 
-The wrapper is written last, after a program with each of ``mpif.h``, ``use mpi`` and ``use mpi_f08`` was compiled and
-run. A program finds its libraries by an ``RPATH``: unlike a ``RUNPATH``, it holds for the libraries' dependencies.
+The wrapper is written last, after a program with each of ``mpif.h``, ``use mpi`` and
+``use mpi_f08`` was compiled and run. A program finds its libraries by an ``RPATH``: unlike a
+``RUNPATH``, it holds for the libraries' dependencies.
 """
 
 from __future__ import annotations
@@ -101,18 +103,25 @@ def folder(prefix: Path) -> Path:
 def install(mpi: Mpi) -> Path:
     """Install ``mpifort`` beside an MPICH's ``mpicc``, and return its path.
 
-    Raises ``UsageError`` if it has its own already, or without a compiler, a package or a place to write.
+    Raises ``UsageError`` if it has its own already, or without a compiler, a package or a place to
+    write.
     """
     prefix = Path(mpi.path).resolve().parents[1]
     target = prefix / "bin" / NAMES[0]
     if mpi.kind != "MPICH" or not (prefix / "lib" / "libmpi.so.12").is_file():
-        raise UsageError(f"{mpi.path} is the mpiexec of {mpi.kind}; install an MPICH of its own: pip install mpich")
+        raise UsageError(
+            f"{mpi.path} is the mpiexec of {mpi.kind}; install an MPICH of its own: pip install"
+            " mpich"
+        )
     if target.exists() and INSTALL_MPIFORT not in bounded.system(target):
-        raise UsageError(f"{target} exists, and is not of {INSTALL_MPIFORT}; compile with it, or remove it")
+        raise UsageError(
+            f"{target} exists, and is not of {INSTALL_MPIFORT}; compile with it, or remove it"
+        )
     compiler = os.environ.get("MPICH_FC", "").split() or ["gfortran"]
     if shutil.which(compiler[0]) is None:
         raise UsageError(
-            f"there is no {compiler[0]}: install gfortran (apt-get install gfortran), or name one: MPICH_FC"
+            f"there is no {compiler[0]}: install gfortran (apt-get install gfortran), or name one:"
+            " MPICH_FC"
         )
     with TemporaryDirectory(prefix="elanite-mpifort-") as scratch:
         sources = _sources(Path("/")) or _downloaded(Path(scratch))
@@ -134,7 +143,12 @@ def _sources(root: Path) -> Sources | None:
     library = next(root.glob(f"usr/lib/*/{LIBRARY}"), None)
     header = next(root.glob("usr/include/*/mpich/mpif.h"), None)
     module = next(
-        (found for place in ("include/*", "lib/*/fortran/*") for found in root.glob(f"usr/{place}/mpich/mpi.mod")), None
+        (
+            found
+            for place in ("include/*", "lib/*/fortran/*")
+            for found in root.glob(f"usr/{place}/mpich/mpi.mod")
+        ),
+        None,
     )
     return Sources(library, module.parent, header) if library and header and module else None
 
@@ -143,8 +157,9 @@ def _downloaded(scratch: Path) -> Sources:
     """The files of the package and of the library's package, from the system's package manager."""
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
         raise UsageError(
-            f"there is neither {LIBRARY} nor apt-get, which downloads it: install an MPICH with Fortran by the package"
-            " manager of this system; elanite mpirun runs the programs of its mpifort"
+            f"there is neither {LIBRARY} nor apt-get, which downloads it: install an MPICH with"
+            " Fortran by the package manager of this system; elanite mpirun runs the programs of"
+            " its mpifort"
         )
     _run(["apt-get", "download", _PACKAGE], scratch, "apt-get update may help")
     (package,) = scratch.glob(f"{_PACKAGE}_*.deb")
@@ -169,7 +184,11 @@ def _copy(sources: Sources, target: Path) -> None:
     files |= {path.name: path for path in sorted(sources.modules.glob("*.mod"))}
     for name, path in files.items():
         whole.write(target / name, bounded.load(path, _LARGEST), UsageError)
-    links = {_NEEDED: "../libmpi.so.12", "libmpich.so": "../libmpi.so.12", "libmpichfort.so": LIBRARY}
+    links = {
+        _NEEDED: "../libmpi.so.12",
+        "libmpich.so": "../libmpi.so.12",
+        "libmpichfort.so": LIBRARY,
+    }
     for name, to in links.items():
         if not (target / name).is_symlink():
             (target / name).symlink_to(to)
@@ -188,7 +207,13 @@ def _run(words: Sequence[str], scratch: Path, remedy: str = "") -> str:
     """A command's standard output. Raises ``UsageError`` with its errors."""
     try:
         ended = subprocess.run(  # noqa: S603 - the package manager, the compiler, and the program that it has made
-            words, cwd=scratch, capture_output=True, text=True, errors="replace", timeout=_PATIENCE, check=False
+            words,
+            cwd=scratch,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_PATIENCE,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UsageError(f"{words[0]}: {error}") from error

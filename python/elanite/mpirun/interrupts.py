@@ -1,8 +1,8 @@
 """Interrupts during a run: an interrupt ends the run in order, whenever it comes.
 
-An interrupt that is raised as an exception may come between the start of a process and the line that records the
-process, or in code that drops exceptions. So a first interrupt only asks the simulator to end the run; a second one is
-raised.
+An interrupt that is raised as an exception may come between the start of a process and the line
+that records the process, or in code that drops exceptions. So a first interrupt only asks the
+simulator to end the run; a second one is raised.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ class Interrupts:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._restore()
         if self._came is not None and kind is None:

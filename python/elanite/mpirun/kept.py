@@ -1,8 +1,8 @@
 """Run tables on the disk: ``DIR/mpirun/<id>/``, written as the store writes points.
 
-A run is not a point: its description alone does not give its results, because a program takes part in it. So a run's
-identity depends on its options *and* on its results. The same command, if repeatable, finds the same folder; different
-results are kept beside each other.
+A run is not a point: its description alone does not give its results, because a program takes part
+in it. So a run's identity depends on its options *and* on its results. The same command, if
+repeatable, finds the same folder; different results are kept beside each other.
 """
 
 from __future__ import annotations
@@ -96,17 +96,26 @@ class KeptRun:
 
     @classmethod
     def load(cls, folder: Path, *, replays: bool = False) -> KeptRun:
-        """The run in a folder that ``write`` has written; with ``replays`` also one from ``replay.keep``.
+        """The run in a folder that ``write`` has written; with ``replays`` also one from
+        ``replay.keep``.
 
         Raises ``UsageError`` if the folder has no undamaged run.
         """
         manifest = read(folder, _LAYOUT, _UNSEALED, RunManifest)
         of = {"program", *(("trace",) if replays else ())}
-        if manifest is not None and manifest.keys() & of and manifest.keys() >= {"point", "time_us"}:
+        if (
+            manifest is not None
+            and manifest.keys() & of
+            and manifest.keys() >= {"point", "time_us"}
+        ):
             return cls(folder, manifest)
         if (folder / "manifest.json").is_file():
-            raise UsageError(f"{folder} is not a folder of a run, or is damaged; run the program again")
-        raise UsageError(f"{folder} is not a folder of a run; elanite mpirun prints the folder of each run")
+            raise UsageError(
+                f"{folder} is not a folder of a run, or is damaged; run the program again"
+            )
+        raise UsageError(
+            f"{folder} is not a folder of a run; elanite mpirun prints the folder of each run"
+        )
 
     def table(self, name: str) -> pl.DataFrame:
         """One of the ``TABLES``; runs that were kept before machines had faults lack some."""
@@ -130,4 +139,6 @@ class KeptRun:
         from elanite.figures import matrix
 
         words = shlex.join(self.manifest.get("program", []))
-        return matrix.draw(self.congestion(), self.manifest["id"][:8], f"Congestion matrix: {words}")
+        return matrix.draw(
+            self.congestion(), self.manifest["id"][:8], f"Congestion matrix: {words}"
+        )

@@ -62,25 +62,50 @@ class Mpi:
     version: str
 
     def command(
-        self, ranks: int, own: Mapping[str, str], words: Sequence[str], manager: Manager, *, cleanup: bool = True
+        self,
+        ranks: int,
+        own: Mapping[str, str],
+        words: Sequence[str],
+        manager: Manager,
+        *,
+        cleanup: bool = True,
     ) -> list[str]:
-        """The command line that starts the words on ``ranks`` ranks; only the ranks get the variables ``own``.
+        """The command line that starts the words on ``ranks`` ranks; only the ranks get the
+        variables ``own``.
 
-        Without ``cleanup``, ranks continue when one ends. Raises ``UsageError`` if this MPI cannot do that.
+        Without ``cleanup``, ranks continue when one ends. Raises ``UsageError`` if this MPI cannot
+        do that.
         """
         if self.kind == "MPICH":
-            line = [str(manager.path), str(ranks), str(manager.room), manager.space, str(manager.reports)]
+            line = [
+                str(manager.path),
+                str(ranks),
+                str(manager.room),
+                manager.space,
+                str(manager.reports),
+            ]
             line.append(str(int(not cleanup)))
             return [*line, *(f"{name}={value}" for name, value in own.items()), "--", *words]
         if not cleanup:
             raise UsageError(
-                f"--disable-auto-cleanup: ranks of {self.kind} ({self.path}) cannot go on without one of them; leave"
-                " the option out, or name the mpiexec of an MPICH: --mpi"
+                f"--disable-auto-cleanup: ranks of {self.kind} ({self.path}) cannot go on without"
+                " one of them; leave the option out, or name the mpiexec of an MPICH: --mpi"
             )
         line = [self.path, "--oversubscribe", "--bind-to", "none", "--host", f"localhost:{ranks}"]
-        line += ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "elanite"]
-        # No component that communicates past the network: all ranks are on one host, and would share its memory. One,
-        # for one-sided communication, serves only ranks on one node (crate `mpi-calls`, `calls/windows.rs`).
+        line += [
+            "--mca",
+            "pml",
+            "cm",
+            "--mca",
+            "mtl",
+            "ofi",
+            "--mca",
+            "mtl_ofi_provider_include",
+            "elanite",
+        ]
+        # No component that communicates past the network: all ranks are on one host, and would
+        # share its memory. One, for one-sided communication, serves only ranks on one node (crate
+        # `mpi-calls`, `calls/windows.rs`).
         line += ["--mca", "osc", "^ucx,rdma", "--mca", "coll", "^sm,xhc", "--mca", "btl", "self"]
         for name, value in own.items():
             line += ["-x", f"{name}={value}"]
@@ -88,26 +113,38 @@ class Mpi:
 
 
 def find(wanted: str | None = None) -> Mpi:
-    """The MPI that starts ranks: the named one, the one beside the running Python, or the first on the PATH.
+    """The MPI that starts ranks: the named one, the one beside the running Python, or the first on
+    the PATH.
 
     Raises ``UsageError`` without an MPI, or if it cannot use the simulated network.
     """
     if wanted is not None:
         path = shutil.which(wanted)
         if path is None:
-            raise UsageError(f"--mpi: there is no executable {wanted}; name the mpiexec of an MPICH or of an Open MPI")
+            raise UsageError(
+                f"--mpi: there is no executable {wanted}; name the mpiexec of an MPICH or of an"
+                " Open MPI"
+            )
         return _identify(path)
     own = Path(sys.prefix) / "bin" / "mpiexec"
     path = str(own) if os.access(own, os.X_OK) else shutil.which("mpiexec")
     if path is None:
-        raise UsageError(f"there is no mpiexec in {own.parent} and none on the PATH; install one: pip install mpich")
+        raise UsageError(
+            f"there is no mpiexec in {own.parent} and none on the PATH; install one: pip install"
+            " mpich"
+        )
     return _identify(path)
 
 
 def _identify(path: str) -> Mpi:
     try:
         asked = subprocess.run(  # noqa: S603 - the user's own command
-            [path, "--version"], capture_output=True, text=True, errors="replace", timeout=_PATIENCE, check=False
+            [path, "--version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_PATIENCE,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UsageError(f"{path} does not answer to --version: {error}") from error
@@ -118,8 +155,8 @@ def _identify(path: str) -> Mpi:
         device = re.search(r"--with-device=([\w:,]+)", said)
         if device and "ofi" not in device[1]:
             raise UsageError(
-                f"the MPICH of {path} is built without libfabric ({device[1]}), and cannot use a simulated network;"
-                " install one that can: pip install mpich"
+                f"the MPICH of {path} is built without libfabric ({device[1]}), and cannot use a"
+                " simulated network; install one that can: pip install mpich"
             )
         return Mpi(path, "MPICH", found)
     if re.search(r"Open ?MPI|OpenRTE|PRRTE|prterun", said):
@@ -152,18 +189,22 @@ def _part(name: str, lacking: str) -> Path:
 def environment(
     base: Mapping[str, str], link: Mapping[str, str], name: str, network: Path, rails: int = 1
 ) -> dict[str, str]:
-    """The environment of mpiexec, which ranks inherit: the user's variables, and those that lead to the simulator."""
+    """The environment of mpiexec, which ranks inherit: the user's variables, and those that lead to
+    the simulator.
+    """
     chosen = {
         "PYTHONHASHSEED": "0",
         **(_OF_ROOT if os.geteuid() == 0 else {}),
         **base,
-        # MPICH: libfabric carries all messages, those inside a node, too; the simulator models shared memory itself.
+        # MPICH: libfabric carries all messages, those inside a node, too; the simulator models
+        # shared memory itself.
         "MPIR_CVAR_CH4_NETMOD": "ofi",
         "MPIR_CVAR_NOLOCAL": "1",
         # libfabric: use the simulated network.
         "FI_PROVIDER": "elanite",
         "FI_PROVIDER_PATH": str(network.parent),
-        # UCX, which is loaded though not used, would wait at its start for a clock that does not advance.
+        # UCX, which is loaded though not used, would wait at its start for a clock that does not
+        # advance.
         "UCX_MEM_MMAP_HOOK_MODE": "none",
         "UCX_MEM_EVENTS": "no",
         **link,
@@ -177,16 +218,18 @@ def environment(
 
 
 def of_ranks(base: Mapping[str, str], network: Path) -> dict[str, str]:
-    """Variables for ranks only, not for mpiexec and its helpers: the network is preloaded before the user's libraries.
+    """Variables for ranks only, not for mpiexec and its helpers: the network is preloaded before
+    the user's libraries.
 
-    The loader ends a name in ``LD_PRELOAD`` at a blank or a colon, and only a colon or a semicolon in
-    ``LD_LIBRARY_PATH``: a library in a folder with a blank is preloaded by its name. Raises ``UsageError``.
+    The loader ends a name in ``LD_PRELOAD`` at a blank or a colon, and only a colon or a semicolon
+    in ``LD_LIBRARY_PATH``: a library in a folder with a blank is preloaded by its name. Raises
+    ``UsageError``.
     """
     folder = str(network.parent)
     if ":" in folder or ";" in folder:
         raise UsageError(
-            f"{network}: ranks cannot load a library from a folder with a colon or a semicolon in its name;"
-            " install Elanite elsewhere"
+            f"{network}: ranks cannot load a library from a folder with a colon or a semicolon in"
+            " its name; install Elanite elsewhere"
         )
     apart = any(each.isspace() for each in folder)
     first = network.name if apart else str(network)

@@ -1,9 +1,11 @@
-"""The MPI library that a program is linked with, before anything starts, and that a process has loaded.
+"""The MPI library that a program is linked with, before anything starts, and that a process has
+loaded.
 
-MPICH's mpiexec starts an Open MPI program as well, and the other way round: each process is then a world with one rank,
-and ends well. So the program's MPI must have mpiexec's family. The program's dynamic linker lists the libraries that it
-will load, with their paths (``LD_TRACE_LOADED_OBJECTS``): transitively, by ``RUNPATH``, ``LD_LIBRARY_PATH`` and the
-system cache. The program itself does not run.
+MPICH's mpiexec starts an Open MPI program as well, and the other way round: each process is then a
+world with one rank, and ends well. So the program's MPI must have mpiexec's family. The program's
+dynamic linker lists the libraries that it will load, with their paths
+(``LD_TRACE_LOADED_OBJECTS``): transitively, by ``RUNPATH``, ``LD_LIBRARY_PATH`` and the system
+cache. The program itself does not run.
 
 | family | names of libraries | marks in the library |
 |---|---|---|
@@ -11,8 +13,9 @@ system cache. The program itself does not run.
 | Intel MPI | as MPICH | ``Intel(R) MPI Library``; ``__I_MPI_`` in Fortran's |
 | Open MPI | ``libmpi.so`` 0, 1, 20, 40 and later, also 12; ``libmpi_mpifh.so``, ... | ``ompi_mpi_comm_world`` |
 
-The marks decide, and only without a mark the name does. A library that a program opens while it runs (an interpreter's
-module, a plugin) is not in the list: the ranks' library checks it in ``MPI_Init``.
+The marks decide, and only without a mark the name does. A library that a program opens while it
+runs (an interpreter's module, a plugin) is not in the list: the ranks' library checks it in
+``MPI_Init``.
 """
 
 from __future__ import annotations
@@ -87,11 +90,15 @@ def check(file: Path, called: str, mpi: Mpi, environment: Mapping[str, str] | No
     """
     for library in libraries(file, os.environ if environment is None else environment):
         if problem := mismatch(library, mpi):
-            raise UsageError(f"{called} is linked with {library.words}: {problem}{remedy(library, file, mpi)}")
+            raise UsageError(
+                f"{called} is linked with {library.words}: {problem}{remedy(library, file, mpi)}"
+            )
 
 
 def libraries(file: Path, environment: Mapping[str, str]) -> list[Library]:
-    """The MPI libraries that the dynamic linker loads into a program; empty without one, or without a linker."""
+    """The MPI libraries that the dynamic linker loads into a program; empty without one, or without
+    a linker.
+    """
     found = {}
     for name, path in _linked(file, environment).items():
         if library := identify(name, path):
@@ -117,21 +124,30 @@ def identify(name: str, path: Path | None) -> Library | None:
 
 
 def mismatch(library: Library, mpi: Mpi) -> str:
-    """The reason that excludes a program with this library from a run with ``mpi``; empty if it can take part."""
+    """The reason that excludes a program with this library from a run with ``mpi``; empty if it can
+    take part.
+    """
     run = f"{mpi.path} is the mpiexec of {mpi.kind}"
-    if library.family not in ("MPI", mpi.kind) and not (library.family == "Intel MPI" and mpi.kind == "MPICH"):
+    if library.family not in ("MPI", mpi.kind) and not (
+        library.family == "Intel MPI" and mpi.kind == "MPICH"
+    ):
         return f"{run}, and each process would be an MPI_COMM_WORLD of one rank"
     if library.path is None:
         return "the dynamic linker does not find this library"
     if library.family == "Intel MPI":
         return "this library does not open the simulated network"
     if library.device and "ofi" not in library.device:
-        return f"this library is built without libfabric ({library.device}), and cannot use a simulated network"
+        return (
+            f"this library is built without libfabric ({library.device}), and cannot use a"
+            " simulated network"
+        )
     return ""
 
 
 def remedy(library: Library, file: Path | None, mpi: Mpi) -> str:
-    """The way to run a program with this library; ``file`` is the program if its libraries are exchangeable."""
+    """The way to run a program with this library; ``file`` is the program if its libraries are
+    exchangeable.
+    """
     found = []
     if library.family == "Open MPI" and mpi.kind != "Open MPI":
         beside = starter(library.path)
@@ -139,7 +155,9 @@ def remedy(library: Library, file: Path | None, mpi: Mpi) -> str:
     elif mpi.kind == "Open MPI" and library.family != "Open MPI":
         found.append("name the mpiexec of an MPICH: --mpi PATH, or leave --mpi out")
     elif file is not None and (folder := _other_folder(library, file, mpi)):
-        found.append(f"run it with the library of this mpiexec: LD_LIBRARY_PATH={shlex.quote(str(folder))}")
+        found.append(
+            f"run it with the library of this mpiexec: LD_LIBRARY_PATH={shlex.quote(str(folder))}"
+        )
     found.append(f"link the program with {Path(mpi.path).with_name('mpicc')}")
     return "\n  " + ", or ".join(found)
 
@@ -150,7 +168,9 @@ def mapped(pid: int) -> list[Library]:
         maps = bounded.system(f"/proc/{pid}/maps")
     except OSError:
         return []
-    paths = dict.fromkeys(line.split(maxsplit=5)[5] for line in maps.splitlines() if line.count("/"))
+    paths = dict.fromkeys(
+        line.split(maxsplit=5)[5] for line in maps.splitlines() if line.count("/")
+    )
     found = (identify(Path(path).name, Path(path)) for path in paths)
     return [library for library in found if library is not None]
 
@@ -186,7 +206,10 @@ def _linked(file: Path, environment: Mapping[str, str]) -> dict[str, Path | None
 def _marks(path: Path) -> tuple[Family | None, str]:
     """The family by the library's contents, and an MPICH's device."""
     try:
-        with bounded.opened(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        with (
+            bounded.opened(path) as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        ):
             family = next((family for mark, family in _MARKS if content.find(mark) >= 0), None)
             at = content.find(_DEVICE) if family == "MPICH" else -1
             words = content[at + len(_DEVICE) : at + len(_DEVICE) + 64] if at >= 0 else b""
@@ -197,7 +220,9 @@ def _marks(path: Path) -> tuple[Family | None, str]:
 
 def starter(library: Path | None) -> str | None:
     """The mpiexec in a library's Open MPI."""
-    folders = [parent / "bin" for parent in library.resolve().parents[1:4]] if library is not None else []
+    folders = (
+        [parent / "bin" for parent in library.resolve().parents[1:4]] if library is not None else []
+    )
     for path in [*(folder / "mpiexec" for folder in folders), Path("mpiexec.openmpi")]:
         try:
             if launcher.find(str(path)).kind == "Open MPI":
@@ -208,7 +233,9 @@ def starter(library: Path | None) -> str | None:
 
 
 def _other_folder(library: Library, file: Path, mpi: Mpi) -> Path | None:
-    """The folder with ``mpi``'s library under another one's name, if the program takes it from there."""
+    """The folder with ``mpi``'s library under another one's name, if the program takes it from
+    there.
+    """
     folder = Path(mpi.path).resolve().parents[1] / "lib"
     if not (folder / library.name).is_file():
         return None

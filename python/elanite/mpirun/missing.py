@@ -7,8 +7,9 @@
 | a process has another MPI than the run | after ``MPI_Init`` it has not attached, or its world has another size | 2 |
 | calls bypass Elanite's entry points | ranks have attached, and no call was recorded | 4 |
 
-In the last case messages cross the simulated network, but the call record is empty, computation takes no time, and
-collective operations do not reach the hardware. The summary is printed with a warning.
+In the last case messages cross the simulated network, but the call record is empty, computation
+takes no time, and collective operations do not reach the hardware. The summary is printed with a
+warning.
 """
 
 from __future__ import annotations
@@ -32,21 +33,32 @@ def no_mpi(evidence: Evidence) -> tuple[str, int]:
     said = "".join(f"\n  {line}" for line in evidence.reports.complaints[:4])
     if evidence.code:
         called = "one of the simulated libraries" if evidence.native else "MPI_Init"
-        return f"the program ended with exit code {evidence.code}, and no rank called {called}{said}", evidence.code
+        return (
+            f"the program ended with exit code {evidence.code}, and no rank called {called}{said}",
+            evidence.code,
+        )
     if evidence.native:
         return (
-            f"no rank of {evidence.program} called OpenSHMEM, Elanlib, Elan3lib or MPI: link it with oshcc or elancc,"
-            f" or with {evidence.compiler}{said}",
+            (
+                f"no rank of {evidence.program} called OpenSHMEM, Elanlib, Elan3lib or MPI: link it"
+                f" with oshcc or elancc, or with {evidence.compiler}{said}"
+            ),
             int(Exit.USAGE),
         )
     why = (
-        "an MPI library of its own, linked statically or otherwise hidden, has started; link it dynamically, with"
+        "an MPI library of its own, linked statically or otherwise hidden, has started; link it"
+        " dynamically, with"
         if evidence.outcome.get("managed")
-        else "it is no MPI program, ends before the call, or lacks the environment that mpiexec gave it; link an MPI"
-        " program with"
+        else (
+            "it is no MPI program, ends before the call, or lacks the environment that mpiexec gave"
+            " it; link an MPI program with"
+        )
     )
     return (
-        f"no rank of {evidence.program} called MPI_Init on the simulated network: {why} {evidence.compiler}{said}",
+        (
+            f"no rank of {evidence.program} called MPI_Init on the simulated network: {why}"
+            f" {evidence.compiler}{said}"
+        ),
         int(Exit.USAGE),
     )
 
@@ -68,13 +80,17 @@ def stray_process(evidence: Evidence) -> tuple[str, int]:
     message = (
         f"MPI_Init of rank {found['rank']} did not open the simulated network"
         if world is None
-        else f"MPI_COMM_WORLD of rank {found['rank']} has {counted(world, 'rank')}, and the run has {size}"
+        else (
+            f"MPI_COMM_WORLD of rank {found['rank']} has {counted(world, 'rank')}, and the run has"
+            f" {size}"
+        )
     )
     return f"{message}: {evidence.stray or 'its MPI library is unknown'}", int(Exit.USAGE)
 
 
 def loaded(outcome: RunOutcome, mpi: Mpi) -> str:
-    """The MPI library in the process outside the run, and a remedy; empty if the library is unknown.
+    """The MPI library in the process outside the run, and a remedy; empty if the library is
+    unknown.
 
     Call it while the process lives.
     """
@@ -85,7 +101,11 @@ def loaded(outcome: RunOutcome, mpi: Mpi) -> str:
         if linkage.mismatch(library, mpi):
             return f"the program has loaded {library.words}{linkage.remedy(library, None, mpi)}"
     words = " and ".join(library.words for library in libraries)
-    return f"the program has loaded {words}, and lacks the environment that mpiexec gave it" if words else ""
+    return (
+        f"the program has loaded {words}, and lacks the environment that mpiexec gave it"
+        if words
+        else ""
+    )
 
 
 def has_figures(outcome: RunOutcome) -> bool:
@@ -97,9 +117,12 @@ def unseen_calls(evidence: Evidence) -> tuple[str, int]:
     """The message and the exit code for a finished run in which some ranks' calls were not seen."""
     calls = "calls of the simulated libraries" if evidence.native else "calls of MPI"
     return (
-        f"{calls} by {_ranks(evidence.outcome['unseen'])} bypass Elanite (Open MPI's interface for Fortran, a library"
-        " that is linked statically, or opened with RTLD_DEEPBIND): their messages crossed the simulated network, but"
-        " the time in MPI is unknown, --compute had no effect, and collective operations did not use the hardware",
+        (
+            f"{calls} by {_ranks(evidence.outcome['unseen'])} bypass Elanite (Open MPI's interface"
+            " for Fortran, a library that is linked statically, or opened with RTLD_DEEPBIND):"
+            " their messages crossed the simulated network, but the time in MPI is unknown,"
+            " --compute had no effect, and collective operations did not use the hardware"
+        ),
         int(Exit.BROKEN),
     )
 

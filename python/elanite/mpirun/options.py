@@ -36,16 +36,19 @@ class Options:
     placement: str = "block"
     """One of the ``RULES``, or the path to a file with a rank's node on each line."""
     compute: str = "none"
-    """The time for computation between MPI calls: ``none``, ``2us per call``, ``measured``, ``measured:FACTOR`` or
-    ``sampled:FILE``."""
+    """The time for computation between MPI calls: ``none``, ``2us per call``, ``measured``,
+    ``measured:FACTOR`` or ``sampled:FILE``.
+    """
     network: Network = "machine"
     """The machine's network, or an ideal one without any contention."""
     memory: Memory = "main"
     """The memory with the message buffers: main memory, across the bus, or the adapter's."""
     collectives: Collectives | None = None
-    """The executor of barriers, broadcasts and reductions: the MPI library, Elanlib's software trees, or Elanlib by the
-    hardware wherever that serves a communicator. By default the hardware on a machine that has it, and else the MPI
-    library; the MPI library, too, if the run is recorded. ``Run.options`` has the choice."""
+    """The executor of barriers, broadcasts and reductions: the MPI library, Elanlib's software
+    trees, or Elanlib by the hardware wherever that serves a communicator. By default the hardware
+    on a machine that has it, and else the MPI library; the MPI library, too, if the run is
+    recorded. ``Run.options`` has the choice.
+    """
     seed: int = 1
     limit_time: str | None = None
     """Simulated time after which the run is ended."""
@@ -59,8 +62,9 @@ class Options:
     cleanup: bool = True
     """Whether mpiexec ends all ranks when one ends without leaving MPI."""
     universe: int | None = None
-    """How many ranks there may be in all, with those that the program starts (``MPI_Comm_spawn``): they have places
-    from the beginning. By default ``ranks``."""
+    """How many ranks there may be in all, with those that the program starts (``MPI_Comm_spawn``):
+    they have places from the beginning. By default ``ranks``.
+    """
 
     def __post_init__(self) -> None:
         computation(self.compute)
@@ -68,18 +72,26 @@ class Options:
             begin = f"the run begins with {_ranks(self.ranks)}"
             raise UsageError(f"--universe {self.universe}: {begin}; name at least as many")
         if self.record and self.room > self.ranks:
-            raise UsageError("--record: a trace in GOAL has the ranks of the start; leave out --universe")
+            raise UsageError(
+                "--record: a trace in GOAL has the ranks of the start; leave out --universe"
+            )
         if self.network == "ideal" and self.memory == "elan":
-            raise UsageError("--memory elan: the ideal network has no adapters; leave out --network or --memory")
+            raise UsageError(
+                "--memory elan: the ideal network has no adapters; leave out --network or --memory"
+            )
         if self.network == "ideal" and self.faults:
-            raise UsageError("--fault: the ideal network has no parts that fail; leave out --network or --fault")
+            raise UsageError(
+                "--fault: the ideal network has no parts that fail; leave out --network or --fault"
+            )
         if self.record and self.collectives not in (None, "mpi"):
             raise UsageError(
-                "--record: a trace in GOAL has no collective operations of Elanlib; leave out --collectives"
+                "--record: a trace in GOAL has no collective operations of Elanlib; leave out"
+                " --collectives"
             )
         if self.record and self.faults:
             raise UsageError(
-                "--record: a trace has the program alone, without the effects of faults; leave out --fault"
+                "--record: a trace has the program alone, without the effects of faults; leave out"
+                " --fault"
             )
         if self.limit_time is not None:
             _time("--limit-time", self.limit_time)
@@ -101,7 +113,9 @@ class Options:
         return self.ranks if self.universe is None else self.universe
 
     def nodes(self, available: int) -> list[int]:
-        """Each possible rank's node, by a rule or from a file, on a machine with this many nodes."""
+        """Each possible rank's node, by a rule or from a file, on a machine with this many
+        nodes.
+        """
         ranks, share, rule = self.room, self.ranks_per_node, self.placement
         if rule not in RULES:
             return _of_file(Path(rule), ranks, share, available)
@@ -120,7 +134,8 @@ class Options:
             {
                 "ranks": self.ranks,
                 "ranks_per_node": min(self.ranks_per_node, MOST_RANKS),
-                # With rank blocks on nodes, the simulator gives the better error if there are too few nodes.
+                # With rank blocks on nodes, the simulator gives the better error if there are too
+                # few nodes.
                 "placement": None if self.placement == "block" else placement,
                 "compute": computation(self.compute),
                 "network": self.network,
@@ -158,7 +173,9 @@ class OptionKeywords(TypedDict, total=False):
 
 
 def computation(text: str) -> str:
-    """The computation in the simulator's form: none, ``<time> per call``, ``measured x <factor>`` or ``sampled``."""
+    """The computation in the simulator's form: none, ``<time> per call``, ``measured x <factor>``
+    or ``sampled``.
+    """
     text = text.strip()
     if text == "none":
         return text
@@ -173,13 +190,15 @@ def computation(text: str) -> str:
         if amount(time, "us") is not None:
             return f"{time} per call"
     raise UsageError(
-        f"--compute: `{text}` is not understood; allowed: none, a time as in `2us per call`, measured,"
-        " measured:FACTOR as in measured:0.5, or sampled:FILE with the file of a table"
+        f"--compute: `{text}` is not understood; allowed: none, a time as in `2us per call`,"
+        " measured, measured:FACTOR as in measured:0.5, or sampled:FILE with the file of a table"
     )
 
 
 def _shuffled(items: range | list[int], stream: str) -> list[int]:
-    """The items in an order that depends only on the stream's name, on any host and Python version."""
+    """The items in an order that depends only on the stream's name, on any host and Python
+    version.
+    """
 
     def key(index: int) -> bytes:
         return hashlib.sha256(f"elanite mpirun placement, {stream}, {index}".encode()).digest()
@@ -197,16 +216,25 @@ def _of_file(path: Path, ranks: int, share: int, available: int) -> list[int]:
             continue
         place = f"{path}:{number}"
         if not re.fullmatch(r"[0-9]{1,9}", words):
-            raise UsageError(f"{place}: `{words}` is not a node; write one number on each line, 0 to {available - 1}")
+            raise UsageError(
+                f"{place}: `{words}` is not a node; write one number on each line, 0 to"
+                f" {available - 1}"
+            )
         node = int(words)
         if node >= available:
-            raise UsageError(f"{place}: there is no node {node}; the machine has the nodes 0 to {available - 1}")
+            raise UsageError(
+                f"{place}: there is no node {node}; the machine has the nodes 0 to {available - 1}"
+            )
         if nodes.count(node) >= share:
             remedy = f"raise --ranks-per-node, which is {share}"
-            raise UsageError(f"{place}: node {node} has {_ranks(share)} already; name another node, or {remedy}")
+            raise UsageError(
+                f"{place}: node {node} has {_ranks(share)} already; name another node, or {remedy}"
+            )
         nodes.append(node)
     if len(nodes) != ranks:
-        raise UsageError(f"{path}: {len(nodes)} nodes for {_ranks(ranks)}; write one line for each rank")
+        raise UsageError(
+            f"{path}: {len(nodes)} nodes for {_ranks(ranks)}; write one line for each rank"
+        )
     return nodes
 
 

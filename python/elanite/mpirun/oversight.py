@@ -1,4 +1,5 @@
-"""Watches a run in progress, in the host's time, and prints on standard error the reasons for delays.
+"""Watches a run in progress, in the host's time, and prints on standard error the reasons for
+delays.
 
 | after | named |
 |---|---|
@@ -7,8 +8,9 @@
 | 4 s of polls alone | all ranks, with the messages that they poll for |
 | 5 s in which simulated time hardly moves | a program that reads the clock, since a loop until a time takes very long |
 
-The run goes on in all these cases: from outside it cannot be known that a program computes in vain. A wait that
-certainly cannot end is a deadlock, and ends the run (crate ``mpirun``, ``server/standstill.rs``).
+The run goes on in all these cases: from outside it cannot be known that a program computes in vain.
+A wait that certainly cannot end is a deadlock, and ends the run (crate ``mpirun``,
+``server/standstill.rs``).
 
 On a terminal a line shows how far the run has come. It disappears before anything else is written.
 """
@@ -155,11 +157,17 @@ class Oversight:
             elif not one.named and now - one.since >= SILENCE and sight.pid is not None:
                 one.named = True
                 lines.append(
-                    f"  rank {rank} (pid {sight.pid}) {self._doing(sight.pid)}; {_call(sight.call, sight.last)}"
+                    f"  rank {rank} (pid {sight.pid}) {self._doing(sight.pid)};"
+                    f" {_call(sight.call, sight.last)}"
                 )
         if lines:
-            shown = lines[:MOST] + ([f"  and {len(lines) - MOST} other ranks"] if len(lines) > MOST else [])
-            head = f"no call for {SILENCE:.0f} s of this computer's time, while the others wait; the run goes on:"
+            shown = lines[:MOST] + (
+                [f"  and {len(lines) - MOST} other ranks"] if len(lines) > MOST else []
+            )
+            head = (
+                f"no call for {SILENCE:.0f} s of this computer's time, while the others wait; the"
+                " run goes on:"
+            )
             self.say("\n".join([f"warning: {head}", *shown]))
 
     def _doing(self, pid: int) -> str:
@@ -184,13 +192,21 @@ class Oversight:
         self._looked = True
         lines = []
         for (call, last), who in _grouped(found)[:MOST]:
-            lines.append(f"  {'rank' if len(who) == 1 else 'ranks'} {ranks(who)}: {_call(call, last)}")
-        head = f"for {LOOKS:.0f} s of this computer's time no rank has done more than to look; the run goes on:"
+            lines.append(
+                f"  {'rank' if len(who) == 1 else 'ranks'} {ranks(who)}: {_call(call, last)}"
+            )
+        head = (
+            f"for {LOOKS:.0f} s of this computer's time no rank has done more than to look; the run"
+            " goes on:"
+        )
         self.say("\n".join([f"warning: {head}", *lines]))
 
     def _no_calls(self, now: float, found: list[_Sight]) -> None:
         """Name ranks if none calls MPI while simulated time goes on."""
-        calls, simulated = sum(one.begun for one in found), max((one.now for one in found), default=0)
+        calls, simulated = (
+            sum(one.begun for one in found),
+            max((one.now for one in found), default=0),
+        )
         if self._counted is None or calls != self._counted[0]:
             self._counted, self._named = (calls, now, simulated), False
             return
@@ -203,7 +219,10 @@ class Oversight:
             for rank, one in enumerate(found[:MOST])
             if one.pid is not None
         ]
-        head = f"for {SILENCE:.0f} s of this computer's time no rank has called MPI, and simulated time goes on:"
+        head = (
+            f"for {SILENCE:.0f} s of this computer's time no rank has called MPI, and simulated"
+            " time goes on:"
+        )
         self.say("\n".join([f"warning: {head}", *lines]))
 
     def _clock(self, now: float, found: list[_Sight]) -> None:
@@ -211,7 +230,10 @@ class Oversight:
         attached = [one for one in found if one.pid is not None]
         if self._warned or not found or len(attached) < len(found):
             return
-        simulated, readings = max(one.now for one in found) / 1e12, sum(one.readings for one in found)
+        simulated, readings = (
+            max(one.now for one in found) / 1e12,
+            sum(one.readings for one in found),
+        )
         if self._slow is None:
             self._slow = (now, simulated, readings)
             return
@@ -225,10 +247,11 @@ class Oversight:
         self._warned = True
         times = readings - read
         self.say(
-            f"warning: the program reads the clock ({times:,} times in {now - since:.0f} s), and a second of this"
-            f" computer is {number(1e6 * rate)} µs of simulated time: a loop that lasts a second by the clock takes"
-            f" {'very long' if rate < 1e-9 else f'{1 / rate:,.0f} s'};"
-            " ask the program for a number of iterations, or give computation a time (--compute)"
+            f"warning: the program reads the clock ({times:,} times in {now - since:.0f} s), and a"
+            f" second of this computer is {number(1e6 * rate)} µs of simulated time: a loop that"
+            " lasts a second by the clock takes"
+            f" {'very long' if rate < 1e-9 else f'{1 / rate:,.0f} s'}; ask the program for a number"
+            " of iterations, or give computation a time (--compute)"
         )
 
     def _mpiexec(self, now: float) -> None:
@@ -240,8 +263,8 @@ class Oversight:
         if not self._said_stopped and now - self._stopped >= SILENCE:
             self._said_stopped = True
             self.say(
-                f"warning: mpiexec (pid {self._launcher}) has been stopped (T) for {SILENCE:.0f} s; it keeps the run;"
-                f" to continue it: kill -CONT {self._launcher}"
+                f"warning: mpiexec (pid {self._launcher}) has been stopped (T) for {SILENCE:.0f} s;"
+                f" it keeps the run; to continue it: kill -CONT {self._launcher}"
             )
 
     def _progress(self, now: float, messages: int, found: list[_Sight]) -> None:
@@ -252,8 +275,9 @@ class Oversight:
         slowest = min(range(len(times)), key=lambda rank: (not found[rank].runs, times[rank]))
         rate = messages / (now - self._began)
         text = (
-            f"{number(max(times))} µs simulated, {messages:,} messages, {rate:,.0f}/s,"
-            f" rank {slowest} at {number(times[slowest])} µs: {_call(found[slowest].call, found[slowest].last)}"
+            f"{number(max(times))} µs simulated, {messages:,} messages, {rate:,.0f}/s, rank"
+            f" {slowest} at {number(times[slowest])} µs:"
+            f" {_call(found[slowest].call, found[slowest].last)}"
         )
         with self._writes:
             with suppress(OSError):
@@ -265,7 +289,9 @@ class Oversight:
 def _grouped(found: list[_Sight]) -> list[tuple[tuple[str, str], list[int]]]:
     groups: dict[tuple[str, str], list[int]] = {}
     for rank, one in enumerate(found):
-        groups.setdefault((one.call if one.call == one.last else "no call of MPI", one.last), []).append(rank)
+        groups.setdefault(
+            (one.call if one.call == one.last else "no call of MPI", one.last), []
+        ).append(rank)
     return list(groups.items())
 
 
@@ -283,7 +309,9 @@ def _state(pid: int) -> str:
 
 
 def _has_left(pid: int) -> bool:
-    """Whether the process has replaced its program, and with it the simulated network (``exec``)."""
+    """Whether the process has replaced its program, and with it the simulated network
+    (``exec``).
+    """
     try:
         return LIBRARY not in bounded.system(f"/proc/{pid}/maps")
     except OSError:

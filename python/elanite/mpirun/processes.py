@@ -1,12 +1,14 @@
 """A run's processes: mpiexec and its descendants, which must not outlive the run.
 
-mpiexec (Elanite's own, or Open MPI's) and each rank make their own sessions, so that no session or group contains all
-processes. Three other facts identify them: all have a variable in their environment that names the run, all descend
-from mpiexec, and orphans become children of this process (``PR_SET_CHILD_SUBREAPER``). If this process is killed, the
-kernel kills mpiexec (``PR_SET_PDEATHSIG``), and with it the ranks. The ranks also notice this process's end themselves,
+mpiexec (Elanite's own, or Open MPI's) and each rank make their own sessions, so that no session or
+group contains all processes. Three other facts identify them: all have a variable in their
+environment that names the run, all descend from mpiexec, and orphans become children of this
+process (``PR_SET_CHILD_SUBREAPER``). If this process is killed, the kernel kills mpiexec
+(``PR_SET_PDEATHSIG``), and with it the ranks. The ranks also notice this process's end themselves,
 and so does a guard, which removes their files.
 
-The processes start without randomised addresses, so that the same variable has the same address in all ranks.
+The processes start without randomised addresses, so that the same variable has the same address in
+all ranks.
 """
 
 from __future__ import annotations
@@ -38,7 +40,10 @@ PATIENCE = 5.0
 
 
 class ProcessTree:
-    """mpiexec and its descendants. Call ``start`` in the main thread: if that thread ends, the kernel kills mpiexec."""
+    """mpiexec and its descendants.
+
+    Call ``start`` in the main thread: if that thread ends, the kernel kills mpiexec.
+    """
 
     def __init__(self, name: str, space: str) -> None:
         self._space = space
@@ -50,7 +55,9 @@ class ProcessTree:
     def start(
         self, command: Sequence[str], environment: Mapping[str, str], reports: int
     ) -> tuple[IO[bytes], IO[bytes]]:
-        """Start mpiexec, which inherits ``reports``; returns its standard output and standard error."""
+        """Start mpiexec, which inherits ``reports``; returns its standard output and standard
+        error.
+        """
         system = ctypes.CDLL(None, use_errno=True)
         prctl, personality = system.prctl, system.personality
         prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -58,7 +65,9 @@ class ProcessTree:
 
         def die_with_parent() -> None:
             prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            personality(_ADDR_NO_RANDOMIZE)  # where it is forbidden, libraries that need it report it
+            personality(
+                _ADDR_NO_RANDOMIZE
+            )  # where it is forbidden, libraries that need it report it
             if os.getppid() != parent:  # this process died before the kernel watched it
                 os._exit(1)
 
@@ -74,7 +83,8 @@ class ProcessTree:
         )
         self._mpiexec = started
         self._guard = Guard(self._mark, self._space)
-        # A thread waits for mpiexec; otherwise it would become a zombie, which the simulator would take for alive.
+        # A thread waits for mpiexec; otherwise it would become a zombie, which the simulator would
+        # take for alive.
         threading.Thread(target=self._watch, name="mpiexec", daemon=True).start()
         assert started.stdout is not None  # noqa: S101 - both are pipes
         assert started.stderr is not None  # noqa: S101
@@ -92,12 +102,15 @@ class ProcessTree:
         return self._mpiexec.pid
 
     def wait(self, seconds: float | None = None) -> int | None:
-        """The exit code from mpiexec, or minus the signal that killed it; `None` if mpiexec has not ended in time."""
+        """The exit code from mpiexec, or minus the signal that killed it; `None` if mpiexec has not
+        ended in time.
+        """
         assert self._mpiexec is not None  # noqa: S101 - it was started
         return self._mpiexec.returncode if self._ended.wait(seconds) else None
 
     def end(self, pids: Iterable[int | None] = ()) -> list[int]:
-        """Kill all remaining processes, and wait for their ends; returns those that have not ended after a while.
+        """Kill all remaining processes, and wait for their ends; returns those that have not ended
+        after a while.
 
         The files of ranks with the process numbers ``pids`` are removed.
         """

@@ -1,8 +1,8 @@
 """Checks, before anything starts, that a program can run on the simulated network.
 
-The dynamic linker loads the network into a process. So the program must be an ELF file with a ``PT_INTERP`` header, for
-this machine, and not set-user-ID, because then the linker ignores the environment. For a script, all this holds for
-the interpreter that the first line names.
+The dynamic linker loads the network into a process. So the program must be an ELF file with a
+``PT_INTERP`` header, for this machine, and not set-user-ID, because then the linker ignores the
+environment. For a script, all this holds for the interpreter that the first line names.
 """
 
 from __future__ import annotations
@@ -34,7 +34,14 @@ _LONGEST = 4096
 _DEEPEST = 4
 """Most interpreters that are scripts themselves, as in the operating system."""
 
-_MACHINES = {0x03: "x86", 0x28: "Arm", 0x3E: "x86-64", 0xB7: "AArch64", 0xF3: "RISC-V", 0x15: "PowerPC"}
+_MACHINES = {
+    0x03: "x86",
+    0x28: "Arm",
+    0x3E: "x86-64",
+    0xB7: "AArch64",
+    0xF3: "RISC-V",
+    0x15: "PowerPC",
+}
 """Machines by their numbers in ELF headers."""
 
 _COMPILERS = {".c": "mpicc", ".cc": "mpicxx", ".cpp": "mpicxx", ".cxx": "mpicxx"} | dict.fromkeys(
@@ -65,19 +72,27 @@ def check(program: str) -> Path:
             _check_elf(path, called)
             return path
         if not head.startswith(b"#!"):
-            raise UsageError(f"{called} is neither an ELF program nor a script with an interpreter in its first line")
+            raise UsageError(
+                f"{called} is neither an ELF program nor a script with an interpreter in its first"
+                " line"
+            )
         path = _interpreter(head, called)
         called = f"{path}, which runs {program},"
-    raise UsageError(f"{program} is a script with a script as its interpreter; name the program itself")
+    raise UsageError(
+        f"{program} is a script with a script as its interpreter; name the program itself"
+    )
 
 
 def check_single(words: Sequence[str]) -> None:
-    """Raise ``UsageError`` if the words name several programs, as for mpiexec (``./a : -n 2 ./b``)."""
+    """Raise ``UsageError`` if the words name several programs, as for mpiexec (``./a : -n 2
+    ./b``).
+    """
     for word, following in pairwise(words):
         if word == ":" and following in _RANKS:
             choice = "sh -c 'if [ $PMI_RANK = 0 ]; then exec ./a; else exec ./b; fi'"
             raise UsageError(
-                f"': {following}' begins another program, and a run has one; a script can choose by the rank: {choice}"
+                f"': {following}' begins another program, and a run has one; a script can choose by"
+                f" the rank: {choice}"
             )
 
 
@@ -92,7 +107,10 @@ def _found(program: str) -> Path:
         if found is None:
             if Path(program).is_file():
                 _check_compiled(Path(program), program)
-                raise UsageError(f"there is no program {program} on the PATH; there is one in this folder: ./{program}")
+                raise UsageError(
+                    f"there is no program {program} on the PATH; there is one in this folder:"
+                    f" ./{program}"
+                )
             raise UsageError(f"there is no program {program} on the PATH")
         path = Path(found)
     if path.is_dir():
@@ -107,11 +125,19 @@ def _check_compiled(path: Path, program: str) -> None:
     """Refuse source text by its name's suffix."""
     if compiler := _COMPILERS.get(path.suffix):
         names = [compiler, compiler + _DEBIAN]
-        own = [name for name in names if os.access(Path(sys.prefix) / "bin" / name, os.X_OK) or shutil.which(name)]
-        compile_ = shlex.join([[*own, compiler][0], "-O2", "-o", str(Path(program).with_suffix("")), program])
+        own = [
+            name
+            for name in names
+            if os.access(Path(sys.prefix) / "bin" / name, os.X_OK) or shutil.which(name)
+        ]
+        compile_ = shlex.join(
+            [[*own, compiler][0], "-O2", "-o", str(Path(program).with_suffix("")), program]
+        )
         install = INSTALL_MPIFORT if compiler == "mpifort" else "pip install mpich"
         lacking = "" if own else f"; there is no {compiler}, which this command installs: {install}"
-        raise UsageError(f"{program} is the source text of a program; compile it: {compile_}{lacking}")
+        raise UsageError(
+            f"{program} is the source text of a program; compile it: {compile_}{lacking}"
+        )
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -130,7 +156,9 @@ def _head(path: Path, called: str) -> bytes:
 
 
 def _interpreter(head: bytes, called: str) -> Path:
-    """The interpreter that a script's first line names; for ``env``, the program that ``env`` looks for."""
+    """The interpreter that a script's first line names; for ``env``, the program that ``env`` looks
+    for.
+    """
     words = os.fsdecode(head[2:].split(b"\n", 1)[0]).split()
     if not words:
         raise UsageError(f"{called} is a script without an interpreter in its first line")
@@ -138,10 +166,15 @@ def _interpreter(head: bytes, called: str) -> Path:
         rest = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
         found = shutil.which(rest[0]) if rest else None
         if found is None:
-            raise UsageError(f"{called} wants an interpreter that is not on the PATH: {' '.join(rest[:1] or words)}")
+            raise UsageError(
+                f"{called} wants an interpreter that is not on the PATH:"
+                f" {' '.join(rest[:1] or words)}"
+            )
         return Path(found)
     if not os.access(words[0], os.X_OK):
-        raise UsageError(f"{called} wants an interpreter that is not there, or not executable: {words[0]}")
+        raise UsageError(
+            f"{called} wants an interpreter that is not there, or not executable: {words[0]}"
+        )
     return Path(words[0])
 
 
@@ -150,16 +183,18 @@ def _check_elf(path: Path, called: str) -> None:
         head, reference = file.read(64), own.read(64)
         # Class and byte order, then the machine.
         if len(head) < 52 or head[4:6] != reference[4:6] or head[18:20] != reference[18:20]:
-            raise UsageError(f"{called} is a program for {_machine(head)}; this machine is {platform.machine()}")
+            raise UsageError(
+                f"{called} is a program for {_machine(head)}; this machine is {platform.machine()}"
+            )
         if not _linker(file, head):
             raise UsageError(
-                f"{called} is statically linked: the simulated network is loaded by the dynamic linker; link it"
-                " dynamically"
+                f"{called} is statically linked: the simulated network is loaded by the dynamic"
+                " linker; link it dynamically"
             )
     if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
         raise UsageError(
-            f"{called} is set-user-ID or set-group-ID: the dynamic linker loads no simulated network into it; remove"
-            f" the bit: chmod ug-s {path}"
+            f"{called} is set-user-ID or set-group-ID: the dynamic linker loads no simulated"
+            f" network into it; remove the bit: chmod ug-s {path}"
         )
 
 
@@ -173,17 +208,25 @@ def _machine(head: bytes) -> str:
 
 
 def linker(path: Path) -> str | None:
-    """The dynamic linker that an ELF program names; `None` if it has none, or the file is not an ELF program."""
+    """The dynamic linker that an ELF program names; `None` if it has none, or the file is not an
+    ELF program.
+    """
     try:
         with bounded.opened(path) as file:
             head = file.read(64)
-            return os.fsdecode(_linker(file, head)) or None if head.startswith(b"\x7fELF") and len(head) > 51 else None
+            return (
+                os.fsdecode(_linker(file, head)) or None
+                if head.startswith(b"\x7fELF") and len(head) > 51
+                else None
+            )
     except OSError:
         return None
 
 
 def _linker(file: BinaryIO, head: bytes) -> bytes:
-    """The contents of ``PT_INTERP``, the path of the dynamic linker; empty if there is no such program header."""
+    """The contents of ``PT_INTERP``, the path of the dynamic linker; empty if there is no such
+    program header.
+    """
     order = "<" if head[5] == 1 else ">"
     wide = head[4] == 2
     start = struct.unpack_from(f"{order}Q" if wide else f"{order}I", head, 32 if wide else 28)[0]

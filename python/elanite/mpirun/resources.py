@@ -1,9 +1,10 @@
 """The needs of an MPICH's ranks, compared with the host before the first rank starts.
 
-A rank that finds no room later ends amid ``MPI_Init``, or the kernel ends some process. Each rank is a process with two
-descriptors in the process manager and one in the simulator. MPICH makes a file of about a megabyte for it in
-``/dev/shm``. Its memory grows with the rank count: MPICH keeps a page for each other rank's address. The amounts were
-measured with MPICH 5.0.2 and empty programs with 256 and 1,024 ranks; the program's own memory comes on top.
+A rank that finds no room later ends amid ``MPI_Init``, or the kernel ends some process. Each rank
+is a process with two descriptors in the process manager and one in the simulator. MPICH makes a
+file of about a megabyte for it in ``/dev/shm``. Its memory grows with the rank count: MPICH keeps a
+page for each other rank's address. The amounts were measured with MPICH 5.0.2 and empty programs
+with 256 and 1,024 ranks; the program's own memory comes on top.
 """
 
 from __future__ import annotations
@@ -57,10 +58,18 @@ class Host:
 
 
 def check(ranks: int, here: Host) -> None:
-    """Raises ``UsageError`` if the host has no room for the ranks; the message names the limit and a remedy."""
+    """Raises ``UsageError`` if the host has no room for the ranks; the message names the limit and
+    a remedy.
+    """
     memory = ranks * (RANK_MEMORY + PEER_MEMORY * ranks)
     lacking = [
-        _lacks("memory", memory, here.memory, "start fewer ranks, or use a host with more memory", host.MEGABYTE),
+        _lacks(
+            "memory",
+            memory,
+            here.memory,
+            "start fewer ranks, or use a host with more memory",
+            host.MEGABYTE,
+        ),
         _lacks(
             f"room in {_SHARED}",
             ranks * RANK_FILE,
@@ -74,10 +83,17 @@ def check(ranks: int, here: Host) -> None:
             here.descriptors,
             "raise the hard limit (ulimit -Hn)",
         ),
-        _lacks("processes", ranks + 1, here.processes, "raise the limit (ulimit -u, or pids.max of the control group)"),
+        _lacks(
+            "processes",
+            ranks + 1,
+            here.processes,
+            "raise the limit (ulimit -u, or pids.max of the control group)",
+        ),
     ]
     if found := [one for one in lacking if one]:
-        raise UsageError(f"this host has no room for {counted(ranks, 'rank', 'ranks')}:\n  " + "\n  ".join(found))
+        raise UsageError(
+            f"this host has no room for {counted(ranks, 'rank', 'ranks')}:\n  " + "\n  ".join(found)
+        )
 
 
 def _lacks(what: str, needed: int, left: int | None, remedy: str, unit: int = 1) -> str:

@@ -1,9 +1,10 @@
 """Sampled computation: a program's table, ``--compute sampled:FILE``.
 
-The first run measures, and writes the file; later runs take their times from it. So a program computes in one
-measurement's times on any machine and network, and two runs with one table have equal digests. An execution that the
-table lacks is measured and added, and the run is not repeatable; the next one is. The simulator reads and makes the
-text (crate ``mpirun``, ``table.rs``).
+The first run measures, and writes the file; later runs take their times from it. So a program
+computes in one measurement's times on any machine and network, and two runs with one table have
+equal digests. An execution that the table lacks is measured and added, and the run is not
+repeatable; the next one is. The simulator reads and makes the text (crate ``mpirun``,
+``table.rs``).
 """
 
 from __future__ import annotations
@@ -35,11 +36,22 @@ class Sampling:
 
     @classmethod
     def of(cls, file: Path, program: Path, words: Sequence[str], ranks: int) -> Sampling:
-        """A file's table, or a new one, for a program and its words. Raises ``UsageError`` if the file has no table."""
+        """A file's table, or a new one, for a program and its words.
+
+        Raises ``UsageError`` if the file has no table.
+        """
         found = file.exists()
-        text = bounded.text(file, bounded.TABLE, "name another file for the table", "--compute") if found else None
+        text = (
+            bounded.text(file, bounded.TABLE, "name another file for the table", "--compute")
+            if found
+            else None
+        )
         whole.prepare(file, UsageError)
-        name = {"words": [Path(words[0]).name, *words[1:]], "sha256": _hash(program, words), "ranks": ranks}
+        name = {
+            "words": [Path(words[0]).name, *words[1:]],
+            "sha256": _hash(program, words),
+            "ranks": ranks,
+        }
         step, core_memory, *_ = _core.measure_processor() if text is None else ("", "")
         host = {"step": step, "core_memory": core_memory} if text is None else None
         return cls(file, found, {"file": str(file), "text": text, "program": name, "host": host})
@@ -55,11 +67,15 @@ class Sampling:
         times = f"{executions:,} execution{'s' * (executions != 1)} of regions"
         if self.found:
             return f"{self.file} lacked {times}, which were measured and added; run again"
-        return f"{times} were measured for {self.file}, which is new; runs with this table are equal"
+        return (
+            f"{times} were measured for {self.file}, which is new; runs with this table are equal"
+        )
 
 
 def _hash(program: Path, words: Sequence[str]) -> str:
-    """A hash over the program's file and a script: the program as it was called, or the first word after it."""
+    """A hash over the program's file and a script: the program as it was called, or the first word
+    after it.
+    """
     digest = hashlib.sha256()
     for path in (program, *(Path(word) for word in words[:2])):
         if path.is_file() and (path == program or not path.samefile(program)):

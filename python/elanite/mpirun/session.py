@@ -1,6 +1,7 @@
 """One run from start to end: check, start, serve, and clear away.
 
-When ``run`` returns or raises, even after an interrupt or a bug in Elanite, all its processes have ended.
+When ``run`` returns or raises, even after an interrupt or a bug in Elanite, all its processes have
+ended.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ class Run:
     ended: RunEnd
     host_seconds: float
     tables: dict[str, pl.DataFrame] = field(repr=False)
-    """``messages``, ``calls``, ``ranks``, ``links``, ``faults``, ``series``, ``summary``; empty without a rank."""
+    """``messages``, ``calls``, ``ranks``, ``links``, ``faults``, ``series``, ``summary``; empty
+    without a rank.
+    """
     native: bool = False
     """Whether the program was started as one for the simulated libraries."""
     core: MpiRun | None = field(default=None, repr=False)
@@ -84,7 +87,9 @@ class Run:
 
         ended = html.line(self.ended.message) if self.ended.message else ""
         return html.block(
-            self._title, ended, *(in_cell(summarise(self.tables), self.host_seconds) if self.tables else ())
+            self._title,
+            ended,
+            *(in_cell(summarise(self.tables), self.host_seconds) if self.tables else ()),
         )
 
     def as_json(self, folder: str | None) -> dict[str, object]:
@@ -111,8 +116,13 @@ class Run:
                 for key, (time, tied) in found.mpi.items()
             },
             "clocks_us": {"time": found.clocks[0], "rank": found.clocks[1]},
-            "files": vars(found.files)
-            | {"ranks": len(found.files.ranks), "rank": min(found.files.ranks, default=None)},
+            "files": (
+                vars(found.files)
+                | {
+                    "ranks": len(found.files.ranks),
+                    "rank": min(found.files.ranks, default=None),
+                }
+            ),
             "compute": self.options.compute,
             "unseen": list(self.ended.unseen),
             "links": found.links,
@@ -126,9 +136,11 @@ class Run:
         }
 
     def record(self, file: Path) -> None:
-        """Write the finished run's recording as a GOAL trace; another file with this name is replaced at the end.
+        """Write the finished run's recording as a GOAL trace; another file with this name is
+        replaced at the end.
 
-        Raises ``UsageError`` if the run was not recorded, and ``RunError`` if GOAL cannot express it.
+        Raises ``UsageError`` if the run was not recorded, and ``RunError`` if GOAL cannot express
+        it.
         """
         if not self.options.record or self.core is None or not self.ended.finished:
             raise UsageError(f"{file}: the run was not recorded, or did not finish")
@@ -140,7 +152,10 @@ class Run:
 
     @property
     def _title(self) -> str:
-        return f"{shlex.join(self.words)} on {html.count(len(self.placement), 'rank')} of {self.cluster.name}"
+        return (
+            f"{shlex.join(self.words)} on {html.count(len(self.placement), 'rank')} of"
+            f" {self.cluster.name}"
+        )
 
     def congestion(self) -> Matrix:
         """Where packets waited in the whole run."""
@@ -149,7 +164,9 @@ class Run:
 
         window = (0.0, self.summary["time_us"])
         slices = empty("slices")
-        return congestion.of_tables(self.cluster.point, self.tables["links"], slices, window, 0, self.tables["faults"])
+        return congestion.of_tables(
+            self.cluster.point, self.tables["links"], slices, window, 0, self.tables["faults"]
+        )
 
     @property
     def summary(self) -> RunTotals:
@@ -176,15 +193,21 @@ def run(
 ) -> Run:
     """Run a program and its arguments on a machine. Call this function in the main thread.
 
-    A ``native`` program is one for the simulated libraries, and need not call MPI; this matters only to messages.
+    A ``native`` program is one for the simulated libraries, and need not call MPI; this matters
+    only to messages.
 
-    Raises ``UsageError`` or ``ConfigError`` if the program cannot be started; ``Run.ended`` has the run's end.
+    Raises ``UsageError`` or ``ConfigError`` if the program cannot be started; ``Run.ended`` has the
+    run's end.
     """
     program.check_single(words)
     file = program.check(words[0])
     chosen = exchange.choose(mpi, file, os.environ)
     with exchange.exchanged(file, words[0], chosen, os.environ) as libraries:
-        sampling = Sampling.of(options.table, file, words, options.ranks) if options.table is not None else None
+        sampling = (
+            Sampling.of(options.table, file, words, options.ranks)
+            if options.table is not None
+            else None
+        )
         return _run(words, machine, options, overrides, chosen, libraries, native, sampling)
 
 
@@ -202,8 +225,12 @@ def _run(
     cluster = Cluster.of(machine, overrides)
     placement = options.nodes(cluster.nodes)
     _check(options, chosen, native)
-    request = json.loads(options.as_json(placement)) | ({"sampled": sampling.request} if sampling else {})
-    core = _core.MpiRun(machine.text, machine.file, list(overrides), list(options.faults), json.dumps(request))
+    request = json.loads(options.as_json(placement)) | (
+        {"sampled": sampling.request} if sampling else {}
+    )
+    core = _core.MpiRun(
+        machine.text, machine.file, list(overrides), list(options.faults), json.dumps(request)
+    )
     options = replace(options, collectives=core.collectives())
     name = uuid.uuid4().hex
     space = f"elanite_{name}"
@@ -252,10 +279,31 @@ def _run(
     compiler = str(Path(chosen.path).with_name("mpicc"))
     placement = placement[: len(core.pids())]  # without the places at which no rank has started
     evidence = Evidence(
-        outcome, reports, leaving, dead, code, placement, core.pids(), words[0], compiler, native, stray
+        outcome,
+        reports,
+        leaving,
+        dead,
+        code,
+        placement,
+        core.pids(),
+        words[0],
+        compiler,
+        native,
+        stray,
     )
     ended = judge(evidence)
-    found = Run(tuple(words), options, cluster, tuple(placement), chosen, ended, host_seconds, tables, native, core)
+    found = Run(
+        tuple(words),
+        options,
+        cluster,
+        tuple(placement),
+        chosen,
+        ended,
+        host_seconds,
+        tables,
+        native,
+        core,
+    )
     return _sampled(found, sampling, core) if sampling is not None and ended.finished else found
 
 
@@ -268,27 +316,38 @@ def _sampled(found: Run, sampling: Sampling, core: MpiRun) -> Run:
 
 
 def _check(options: Options, chosen: Mpi, native: bool) -> None:
-    """Raise ``UsageError`` if the host has no room for the ranks, or if they cannot start further ones."""
+    """Raise ``UsageError`` if the host has no room for the ranks, or if they cannot start further
+    ones.
+    """
     if chosen.kind == "MPICH":
         resources.check(options.room, resources.Host.here())
     if options.universe is not None and (native or chosen.kind != "MPICH"):
-        which = "programs for the simulated libraries" if native else f"programs under {chosen.kind}"
+        which = (
+            "programs for the simulated libraries" if native else f"programs under {chosen.kind}"
+        )
         raise UsageError(f"--universe: {which} cannot start ranks here; leave out --universe")
 
 
 def _complain(left: Sequence[int], pumps: Sequence[Pump]) -> None:
     """Raise an error if the run's processes continue, or if the ranks' output was not written."""
     if left:
-        raise UsageError(f"these processes of the run cannot be killed: {', '.join(map(str, left))}")
+        raise UsageError(
+            f"these processes of the run cannot be killed: {', '.join(map(str, left))}"
+        )
     if any(pump.broken for pump in pumps):
         raise BrokenPipeError
     for name, pump in zip(("output", "error"), pumps, strict=True):
         if pump.failed is not None:
-            raise ElaniteError(f"standard {name} cannot be written: {pump.failed.strerror}; the run has ended early")
+            raise ElaniteError(
+                f"standard {name} cannot be written: {pump.failed.strerror}; the run has ended"
+                " early"
+            )
 
 
 def _serve(core: MpiRun, cancel: Cancel, pid: int) -> RunOutcome:
-    """Simulate until the run is over, in another thread, so that this thread can receive interrupts."""
+    """Simulate until the run is over, in another thread, so that this thread can receive
+    interrupts.
+    """
     said: list[str] = []
     failed: list[BaseException] = []
 

@@ -1,8 +1,9 @@
 """Passes the ranks' output on, immediately and unchanged, and keeps the reports on their ends.
 
-Three pipes come from mpiexec: all ranks' standard output and standard error, and the reports from Elanite's process
-manager, a JSON line each. A rank that fails in MPI writes a line about the error on standard error. The line is passed
-on like all others, and its words stand in the message about the run's end.
+Three pipes come from mpiexec: all ranks' standard output and standard error, and the reports from
+Elanite's process manager, a JSON line each. A rank that fails in MPI writes a line about the error
+on standard error. The line is passed on like all others, and its words stand in the message about
+the run's end.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_ABORT = re.compile(rb"^Abort\((-?\d+)\) on node (\d+) \(rank \d+ in comm \d+\): (.*)$", re.MULTILINE)
+_ABORT = re.compile(
+    rb"^Abort\((-?\d+)\) on node (\d+) \(rank \d+ in comm \d+\): (.*)$", re.MULTILINE
+)
 
 _CHUNK = 1 << 16
 _LONGEST = 1 << 12
@@ -29,7 +32,10 @@ class Reports:
     """Reports about the ranks' ends."""
 
     statuses: dict[int, int] = field(default_factory=dict)
-    """Wait statuses by rank, as from ``waitpid``: 256 times the exit code, or a signal. In the order of the ends."""
+    """Wait statuses by rank, as from ``waitpid``: 256 times the exit code, or a signal.
+
+    In the order of the ends.
+    """
     fatal: int | None = None
     """The rank whose end made the process manager end all others."""
     abort: tuple[int, int, str] | None = None
@@ -101,7 +107,11 @@ class Pump:
     """A thread that passes one stream on, from a pipe to a descriptor in this process."""
 
     def __init__(
-        self, source: IO[bytes], target: int, reports: Reports, hide: Callable[[], None] = lambda: None
+        self,
+        source: IO[bytes],
+        target: int,
+        reports: Reports,
+        hide: Callable[[], None] = lambda: None,
     ) -> None:
         self._hide = hide
         self.broken = False
@@ -119,7 +129,8 @@ class Pump:
         self._thread.join(seconds)
 
     def _run(self) -> None:
-        # Without a reader the pipe is closed, and a rank that writes ends as without the simulator: by SIGPIPE.
+        # Without a reader the pipe is closed, and a rank that writes ends as without the simulator:
+        # by SIGPIPE.
         with self._source:
             try:
                 while data := os.read(self._source.fileno(), _CHUNK):

@@ -87,13 +87,17 @@ class Summary:
     """Messages by kind."""
     sizes: list[Sizes]
     mpi: dict[str, tuple[float, list[int]]]
-    """Time in MPI, in us, and all ranks with this time: ``least``, ``mean`` (without ranks) and ``most``."""
+    """Time in MPI, in us, and all ranks with this time: ``least``, ``mean`` (without ranks) and
+    ``most``.
+    """
     clocks: tuple[float, int]
     """The longest time, in us, that a rank spent in successive clock readings, and the rank."""
     files: FileTotals
     links: list[Link]
-    """The hottest node links, then those between switches: ``from``, ``to``, ``level`` (0 for node links), ``up``,
-    ``busy`` (share of the run), ``packets``, ``waiting_us`` (sum over all packets; `None` from nodes)."""
+    """The hottest node links, then those between switches: ``from``, ``to``, ``level`` (0 for node
+    links), ``up``, ``busy`` (share of the run), ``packets``, ``waiting_us`` (sum over all packets;
+    `None` from nodes).
+    """
 
 
 def summarise(tables: Mapping[str, pl.DataFrame]) -> Summary:
@@ -114,8 +118,8 @@ def summarise(tables: Mapping[str, pl.DataFrame]) -> Summary:
 def busiest(links: pl.DataFrame, time_us: float) -> pl.DataFrame:
     """The links that were busy, the busiest first.
 
-    Links from nodes have no wait: packets wait for them in the adapters, from the moment at which they are offered
-    (``elanite.results.congestion``).
+    Links from nodes have no wait: packets wait for them in the adapters, from the moment at which
+    they are offered (``elanite.results.congestion``).
     """
     from_node = (pl.col("level") == 0) & pl.col("up")
     return (
@@ -135,7 +139,9 @@ def busiest(links: pl.DataFrame, time_us: float) -> pl.DataFrame:
 
 
 def hottest(links: pl.DataFrame, time_us: float) -> pl.DataFrame:
-    """The links that were busy, the hottest first: by the time that packets waited for them, then the busiest."""
+    """The links that were busy, the hottest first: by the time that packets waited for them, then
+    the busiest.
+    """
     waits = pl.col("waiting_us").fill_null(0.0)
     return busiest(links, time_us).sort(waits, "busy", "link", descending=[True, True, False])
 
@@ -143,12 +149,16 @@ def hottest(links: pl.DataFrame, time_us: float) -> pl.DataFrame:
 def hottest_of_each(links: pl.DataFrame, time_us: float) -> list[Link]:
     """The hottest node links, and the hottest links between switches.
 
-    All packets of a node take its one link, so that node links are the busiest ones wherever the load is even, and
-    would hide the links between switches, which are scarce in a reduced tree.
+    All packets of a node take its one link, so that node links are the busiest ones wherever the
+    load is even, and would hide the links between switches, which are scarce in a reduced tree.
     """
     busy = hottest(links, time_us)
     of_nodes = pl.col("level") == 0
-    return [row for kind in (of_nodes, ~of_nodes) for row in rows(busy.filter(kind).head(MOST_LINKS), Link)]
+    return [
+        row
+        for kind in (of_nodes, ~of_nodes)
+        for row in rows(busy.filter(kind).head(MOST_LINKS), Link)
+    ]
 
 
 def waits(link: Link) -> str:
@@ -157,13 +167,19 @@ def waits(link: Link) -> str:
 
 
 def in_cell(found: Summary, host_seconds: float) -> list[str]:
-    """A run's figures as HTML: its totals, and folded below them its messages and its hottest links."""
-    totals: dict[str, float] = {"simulated time, µs": found.totals["time_us"], "host time, s": host_seconds}
+    """A run's figures as HTML: its totals, and folded below them its messages and its hottest
+    links.
+    """
+    totals: dict[str, float] = {
+        "simulated time, µs": found.totals["time_us"],
+        "host time, s": host_seconds,
+    }
     totals |= {"messages": found.totals["messages"], "bytes": found.totals["bytes"]}
     totals["packets"] = found.totals["packets"]
     sizes = [(each.label, each.messages, size(each.bytes)) for each in found.sizes]
     links = [
-        (f"{link['from']} to {link['to']}", f"{link['busy']:.1%}", link["packets"], waits(link)) for link in found.links
+        (f"{link['from']} to {link['to']}", f"{link['busy']:.1%}", link["packets"], waits(link))
+        for link in found.links
     ]
     return [
         html.table(tuple(totals), [tuple(totals.values())]),
@@ -175,26 +191,34 @@ def in_cell(found: Summary, host_seconds: float) -> list[str]:
 def time_in_mpi(found: Summary, unseen: Sequence[int], compute: str) -> list[str]:
     """All ranks' time in MPI for people, and notes that are needed to read it, one text each.
 
-    Every summary prints these texts, so that a time that is unknown, or 100% by construction, never looks measured.
+    Every summary prints these texts, so that a time that is unknown, or 100% by construction, never
+    looks measured.
     """
     if unseen:
         return [f"unknown: Elanite saw no call of {rank_list(unseen)}"]
     times = (
-        f"{word} {number(time)} µs{f' ({rank_list(tied)})' if tied else ''}" for word, (time, tied) in found.mpi.items()
+        f"{word} {number(time)} µs{f' ({rank_list(tied)})' if tied else ''}"
+        for word, (time, tied) in found.mpi.items()
     )
     files = ", and files" if found.files.operations else ""
-    notes = [f"100% by construction, but for sleeps and clocks{files}: --compute none"] if compute == "none" else []
+    notes = (
+        [f"100% by construction, but for sleeps and clocks{files}: --compute none"]
+        if compute == "none"
+        else []
+    )
     (time, rank), whole = found.clocks, found.totals["time_us"]
     if time > LEAST_AT_CLOCKS * whole:
         notes.append(
-            f"{number(time)} µs of rank {rank} ({time / whole:.1%} of the run) passed while it read a clock in a"
-            " row, as a loop does that waits; if it measures computation, let it read less often"
+            f"{number(time)} µs of rank {rank} ({time / whole:.1%} of the run) passed while it read"
+            " a clock in a row, as a loop does that waits; if it measures computation, let it read"
+            " less often"
         )
     return [", ".join(times), *notes]
 
 
 def time_in_files(files: FileTotals, modelled: bool) -> list[str]:
-    """The operations on files for people, one text for those that took simulated time and one for the others.
+    """The operations on files for people, one text for those that took simulated time and one for
+    the others.
 
     ``modelled`` says whether the machine has a file system. A time of zero is never left unsaid.
     """
@@ -203,14 +227,23 @@ def time_in_files(files: FileTotals, modelled: bool) -> list[str]:
         moved = _moved(files.operations, files.bytes_read, files.bytes_written)
         texts.append(f"{moved}; at most {number(files.time)} µs ({rank_list(files.ranks)})")
     if files.untimed_operations:
-        moved = _moved(files.untimed_operations, files.untimed_bytes_read, files.untimed_bytes_written)
-        why = "by threads without MPI, or outside of MPI" if modelled else "the machine has no section [files]"
+        moved = _moved(
+            files.untimed_operations, files.untimed_bytes_read, files.untimed_bytes_written
+        )
+        why = (
+            "by threads without MPI, or outside of MPI"
+            if modelled
+            else "the machine has no section [files]"
+        )
         texts.append(f"{moved} took no simulated time: {why}")
     return texts
 
 
 def _moved(operations: int, read: int, written: int) -> str:
-    return f"{operations:,} operation{'s' * (operations != 1)}, {size(read)} read, {size(written)} written"
+    return (
+        f"{operations:,} operation{'s' * (operations != 1)}, {size(read)} read, {size(written)}"
+        " written"
+    )
 
 
 def rank_list(some: Sequence[int]) -> str:
@@ -249,15 +282,22 @@ def by_size(messages: pl.DataFrame) -> list[Sizes]:
 
 def _in_mpi(ranks: pl.DataFrame) -> dict[str, tuple[float, list[int]]]:
     times = ranks["mpi_us"]
-    least, mean, most = (float(str(value or 0.0)) for value in (times.min(), times.mean(), times.max()))
+    least, mean, most = (
+        float(str(value or 0.0)) for value in (times.min(), times.mean(), times.max())
+    )
     return {
-        word: (time, ranks.filter(pl.col("mpi_us") == time)["rank"].to_list() if word != "mean" else [])
+        word: (
+            time,
+            ranks.filter(pl.col("mpi_us") == time)["rank"].to_list() if word != "mean" else [],
+        )
         for word, time in (("least", least), ("mean", mean), ("most", most))
     }
 
 
 def _at_clocks(ranks: pl.DataFrame) -> tuple[float, int]:
-    time, rank = ranks.sort("clocks_us", "rank", descending=[True, False]).select("clocks_us", "rank").row(0)
+    time, rank = (
+        ranks.sort("clocks_us", "rank", descending=[True, False]).select("clocks_us", "rank").row(0)
+    )
     return float(time), int(rank)
 
 

@@ -1,4 +1,5 @@
-"""A run as a trace for Perfetto (ui.perfetto.dev): the activity of ranks, adapters and links, and every message.
+"""A run as a trace for Perfetto (ui.perfetto.dev): the activity of ranks, adapters and links, and
+every message.
 
 | group | tracks |
 |---|---|
@@ -7,10 +8,10 @@
 | links | load of the busiest links |
 | faults | when machine parts were down, if any were; a moment marks when the sources learned of it |
 
-A message's ends are separate slices, inside the calls, at the moments when the message was posted and when its receive
-ended. Calls may begin long before, a receive even before the message was sent, so that an arrow between calls would
-lead back in time. Perfetto counts nanoseconds; simulated time counts picoseconds and is rounded down. The exact time
-stands beside each end.
+A message's ends are separate slices, inside the calls, at the moments when the message was posted
+and when its receive ended. Calls may begin long before, a receive even before the message was sent,
+so that an arrow between calls would lead back in time. Perfetto counts nanoseconds; simulated time
+counts picoseconds and is rounded down. The exact time stands beside each end.
 
 The format is Perfetto's TrackEvents in protocol buffers, one packet after the other in time order.
 """
@@ -163,14 +164,20 @@ class _Writer:
         written.type = self._types[event.kind]
         written.track_uuid = event.track
         if event.name:
-            written.name_iid = self._short(packet.interned_data.event_names, self._names, event.name)
+            written.name_iid = self._short(
+                packet.interned_data.event_names, self._names, event.name
+            )
         if event.kind == "counter":
             written.double_counter_value = event.value
         if event.message:
-            (written.terminating_flow_ids if event.arrives else written.flow_ids).append(event.message)
+            (written.terminating_flow_ids if event.arrives else written.flow_ids).append(
+                event.message
+            )
         for key, value in event.notes:
             note = written.debug_annotations.add()
-            note.name_iid = self._short(packet.interned_data.debug_annotation_names, self._notes, key)
+            note.name_iid = self._short(
+                packet.interned_data.debug_annotation_names, self._notes, key
+            )
             if isinstance(value, str):
                 note.string_value = value
             elif isinstance(value, float):
@@ -196,13 +203,17 @@ class _Writer:
 
 
 def _lanes(run: Run, tracks: Tracks) -> list[list[int]]:
-    """Each rank's tracks: one, or more if several threads of the rank are in calls at the same time."""
+    """Each rank's tracks: one, or more if several threads of the rank are in calls at the same
+    time.
+    """
     widths = [1] * len(run.placement)
     for rank, calls in _by_rank(run.tables["calls"]):
         widths[rank] = max(1, 1 + max((lane for lane, _ in _in_lanes(calls)), default=0))
     return [
         [
-            tracks.add("ranks", f"rank {rank} on node {run.placement[rank]}{f', {lane}' if lane else ''}")
+            tracks.add(
+                "ranks", f"rank {rank} on node {run.placement[rank]}{f', {lane}' if lane else ''}"
+            )
             for lane in lanes
         ]
         for rank, lanes in enumerate(map(range, widths))
@@ -216,7 +227,9 @@ def _by_rank(calls: pl.DataFrame) -> Iterator[tuple[int, list[tuple[str, float, 
         yield int(str(rank)), list(rows.select("call", "begin_us", "end_us").iter_rows())
 
 
-def _in_lanes(calls: list[tuple[str, float, float]]) -> Iterator[tuple[int, tuple[str, float, float]]]:
+def _in_lanes(
+    calls: list[tuple[str, float, float]],
+) -> Iterator[tuple[int, tuple[str, float, float]]]:
     """Each call with the first lane that is free."""
     free: list[float] = []
     for call in calls:
@@ -226,19 +239,29 @@ def _in_lanes(calls: list[tuple[str, float, float]]) -> Iterator[tuple[int, tupl
 
 
 def _ranks(run: Run, lanes: list[list[int]]) -> list[list[Event]]:
-    """The events in each rank's lanes, in their order: calls, and message ends in the first lane."""
+    """The events in each rank's lanes, in their order: calls, and message ends in the first
+    lane.
+    """
     slices: dict[int, list[tuple[str, float, float]]] = {}
     for rank, calls in _by_rank(run.tables["calls"]):
         for lane, call in _in_lanes(calls):
             slices.setdefault(lanes[rank][lane], []).append(call)
     ends = _ends_of_messages(run.tables["messages"], [tracks[0] for tracks in lanes])
-    return [_in_order(track, slices.get(track, []), ends.get(track, [])) for tracks in lanes for track in tracks]
+    return [
+        _in_order(track, slices.get(track, []), ends.get(track, []))
+        for tracks in lanes
+        for track in tracks
+    ]
 
 
-def _in_order(track: int, calls: list[tuple[str, float, float]], instants: list[Event]) -> list[Event]:
-    """Calls one after the other, each with the instants that lie in it between its beginning and its end.
+def _in_order(
+    track: int, calls: list[tuple[str, float, float]], instants: list[Event]
+) -> list[Event]:
+    """Calls one after the other, each with the instants that lie in it between its beginning and
+    its end.
 
-    Between two calls that touch, a message that arrives belongs to the first, a message that is sent to the second.
+    Between two calls that touch, a message that arrives belongs to the first, a message that is
+    sent to the second.
     """
     events: list[Event] = []
     waiting = iter(instants)
@@ -248,7 +271,9 @@ def _in_order(track: int, calls: list[tuple[str, float, float]], instants: list[
             events.append(one)
             one = next(waiting, None)
         events.append(Event(begin, "begin", track, name))
-        while one is not None and (one.time_us < end or (one.time_us == end and (one.arrives or following != end))):
+        while one is not None and (
+            one.time_us < end or (one.time_us == end and (one.arrives or following != end))
+        ):
             events.append(one)
             one = next(waiting, None)
         events.append(Event(end, "end", track))
@@ -258,20 +283,35 @@ def _in_order(track: int, calls: list[tuple[str, float, float]], instants: list[
 
 
 def _ends_of_messages(messages: pl.DataFrame, track: list[int]) -> dict[int, list[Event]]:
-    """Both ends of each message that arrived, and the first end of all others, by track and in time order."""
+    """Both ends of each message that arrived, and the first end of all others, by track and in time
+    order.
+    """
     ends: dict[int, list[Event]] = {}
     columns = ("source", "destination", "bytes", "tag", "kind", "posted_us", "arrived_us")
     for number, row in enumerate(messages.select(columns).iter_rows(), 1):
         source, destination, size, tag, kind, posted, arrived = row
-        notes: tuple[tuple[str, int | str | float], ...] = (("bytes", size), ("tag", tag), ("kind", kind))
+        notes: tuple[tuple[str, int | str | float], ...] = (
+            ("bytes", size),
+            ("tag", tag),
+            ("kind", kind),
+        )
         flow = number if arrived is not None else 0
         start = Event(
-            posted, "instant", track[source], f"to rank {destination}", 0.0, flow, False, (*notes, ("µs", posted))
+            posted,
+            "instant",
+            track[source],
+            f"to rank {destination}",
+            0.0,
+            flow,
+            False,
+            (*notes, ("µs", posted)),
         )
         ends.setdefault(track[source], []).append(start)
         if arrived is not None:
             own = (*notes, ("µs", arrived), ("under way, µs", arrived - posted))
-            stop = Event(arrived, "instant", track[destination], f"from rank {source}", 0.0, flow, True, own)
+            stop = Event(
+                arrived, "instant", track[destination], f"from rank {source}", 0.0, flow, True, own
+            )
             ends.setdefault(track[destination], []).append(stop)
     for events in ends.values():
         events.sort(key=lambda event: (event.time_us, not event.arrives))
@@ -284,11 +324,17 @@ def _adapters(run: Run, tracks: Tracks) -> list[list[Event]]:
     names = {"bus": "I/O bus", "thread": "adapter's processor"}
     nodes = run.cluster.nodes
     rails = run.cluster.rails
-    series = run.tables["series"].filter(run.tables["series"]["thing"] != "link").sort("id", "thing", "time_us")
+    series = (
+        run.tables["series"]
+        .filter(run.tables["series"]["thing"] != "link")
+        .sort("id", "thing", "time_us")
+    )
     for (thing, number), rows in series.group_by(["thing", "id"], maintain_order=True):
         rail, node = divmod(int(str(number)), nodes)
         where = f"node {node}, rail {rail}" if rails > 1 else f"node {node}"
-        found.append(_counter(rows, tracks.add("adapters", f"{where}: {names[str(thing)]}", counter=True)))
+        found.append(
+            _counter(rows, tracks.add("adapters", f"{where}: {names[str(thing)]}", counter=True))
+        )
     return found
 
 
@@ -301,12 +347,16 @@ def _links(run: Run, tracks: Tracks) -> tuple[list[list[Event]], int]:
     found = []
     for row in busy.head(MOST_LINKS).iter_rows(named=True):
         rows = series.filter(series["id"] == row["link"]).sort("time_us")
-        found.append(_counter(rows, tracks.add("links", f"{row['from']} to {row['to']}", counter=True)))
+        found.append(
+            _counter(rows, tracks.add("links", f"{row['from']} to {row['to']}", counter=True))
+        )
     return found, max(len(busy) - MOST_LINKS, 0)
 
 
 def _faults(run: Run, tracks: Tracks) -> list[list[Event]]:
-    """When each part that failed was down; a part that was not repaired is down to the run's end."""
+    """When each part that failed was down; a part that was not repaired is down to the run's
+    end.
+    """
     end = run.summary["time_us"]
     down = run.tables["faults"].drop_nulls("down_ps").sort("name", "down_ps")
     found = []
@@ -324,7 +374,10 @@ def _faults(run: Run, tracks: Tracks) -> list[list[Event]]:
 
 
 def _counter(rows: pl.DataFrame, track: int) -> list[Event]:
-    """A counter in per cent, which holds until the next event. Time slices without a row were idle."""
+    """A counter in per cent, which holds until the next event.
+
+    Time slices without a row were idle.
+    """
     events: list[Event] = []
     idle = 0.0
     for begin, end, busy in rows.select("time_us", "end_us", "busy").iter_rows():

@@ -61,8 +61,9 @@ class RunEnd:
     """How a run ended."""
 
     end: str
-    """The simulator's word: finished, died, stopped, deadlock, launcher gone, no mpi, limit, corrupted, foul, stray,
-    absent."""
+    """The simulator's word: finished, died, stopped, deadlock, launcher gone, no mpi, limit,
+    corrupted, foul, stray, absent.
+    """
     message: str
     """Empty if all is well."""
     exit_code: int
@@ -88,7 +89,10 @@ def judge(evidence: Evidence) -> RunEnd:
     if reports.stalled and end != "finished":
         message, code = reports.stalled, int(Exit.FAILED)
     elif end == "deadlock":
-        message, code = "\n".join([_deadlock(outcome, waiting), *_early_ends(evidence)]), int(Exit.DEADLOCK)
+        message, code = (
+            "\n".join([_deadlock(outcome, waiting), *_early_ends(evidence)]),
+            int(Exit.DEADLOCK),
+        )
     elif end == "corrupted":
         message, code = outcome["message"], int(Exit.BROKEN)
     elif end in ("stopped", "foul"):
@@ -103,7 +107,11 @@ def judge(evidence: Evidence) -> RunEnd:
         message, code = _late_failure(evidence)
         if not message and outcome.get("unseen"):
             message, code = missing.unseen_calls(evidence)
-    elif end in ("died", "launcher gone", "no mpi") and evidence.code is not None and evidence.code < 0:
+    elif (
+        end in ("died", "launcher gone", "no mpi")
+        and evidence.code is not None
+        and evidence.code < 0
+    ):
         message, code = _launcher_gone(evidence), int(Exit.FAILED)  # mpiexec has ended the ranks
     elif end == "died" or (end == "launcher gone" and _culprit(reports) is not None):
         message, code = _died(evidence, waiting)
@@ -127,7 +135,9 @@ def judge(evidence: Evidence) -> RunEnd:
 
 
 def _waiting(outcome: RunOutcome) -> tuple[Waiting, ...]:
-    return tuple(Waiting(one["rank"], _call_of(one), one["what"]) for one in outcome.get("waiting", []))
+    return tuple(
+        Waiting(one["rank"], _call_of(one), one["what"]) for one in outcome.get("waiting", [])
+    )
 
 
 def _call_of(one: RankStatus) -> str:
@@ -144,7 +154,11 @@ def locate(outcome: RunOutcome) -> None:
     for one in outcome["waiting"][:MOST_SITES]:
         # A rank outside of MPI is where it sleeps; if it runs, its place is unknown.
         outside = one["runs"] and one["call"] == "no call of MPI"
-        found = where.site(one["pid"], 0 if outside else one["frame"]) if one["pid"] and "frame" in one else None
+        found = (
+            where.site(one["pid"], 0 if outside else one["frame"])
+            if one["pid"] and "frame" in one
+            else None
+        )
         if found is not None:
             sites[one["rank"]] = found
     lines = where.lines(sites.values())
@@ -175,21 +189,31 @@ def _table(waiting: Sequence[Waiting]) -> list[str]:
     shown = rows[:MOST_GROUPS] if len(rows) > MOST_GROUPS + 1 else rows
     widths = [max(len(row[column]) for row in [("ranks", "call", ""), *shown]) for column in (0, 1)]
     lines = [f"  {'ranks':{widths[0]}}  call"]
-    lines += [f"  {who:{widths[0]}}  {call:{widths[1]}}  {what}".rstrip() for who, call, what in shown]
+    lines += [
+        f"  {who:{widths[0]}}  {call:{widths[1]}}  {what}".rstrip() for who, call, what in shown
+    ]
     if len(shown) < len(rows):
         hidden = sum(len(who) for who in list(groups.values())[len(shown) :])
-        lines.append(f"  and {counted(hidden, 'rank that waits', 'ranks that wait')} for other things")
+        lines.append(
+            f"  and {counted(hidden, 'rank that waits', 'ranks that wait')} for other things"
+        )
     return lines if rows else []
 
 
 def _announcements(evidence: Evidence) -> list[Left]:
-    """The announcements that count: a rank that exits, and only then calls MPI_Finalize, leaves in order."""
-    finalizing = {one["rank"] for one in evidence.outcome["waiting"] if one["call"] == "MPI_Finalize"}
+    """The announcements that count: a rank that exits, and only then calls MPI_Finalize, leaves in
+    order.
+    """
+    finalizing = {
+        one["rank"] for one in evidence.outcome["waiting"] if one["call"] == "MPI_Finalize"
+    }
     return [one for one in evidence.left if one[1] != "exit" or one[0] not in finalizing]
 
 
 def _abort(evidence: Evidence) -> tuple[int, int, str] | None:
-    """The rank that ended all ranks, the code, and why; the MPI library's message may be lost with mpiexec."""
+    """The rank that ended all ranks, the code, and why; the MPI library's message may be lost with
+    mpiexec.
+    """
     report, said = evidence.reports.abort, _announcements(evidence)
     if not said:
         return report
@@ -225,7 +249,13 @@ def _late_failure(evidence: Evidence) -> tuple[str, int]:
     code = evidence.code or 0
     fatal = evidence.reports.fatal
     if fatal is not None and not evidence.native and evidence.reports.statuses.get(fatal) == 0:
-        return f"{_who(fatal, evidence)} ended after MPI_Finalize without its exit functions, as by _exit", code
+        return (
+            (
+                f"{_who(fatal, evidence)} ended after MPI_Finalize without its exit functions, as"
+                " by _exit"
+            ),
+            code,
+        )
     culprit = _culprit(evidence.reports)
     if culprit is not None:
         rank, status = culprit
@@ -250,12 +280,15 @@ def _died(evidence: Evidence, waiting: Sequence[Waiting]) -> tuple[str, int]:
         if attached
         else f" before it called {'a library' if evidence.native else 'MPI_Init'}"
     )
-    calls = {one.rank: one.call for one in waiting} | {one["rank"]: one["call"] for one in outcome["dead"]}
+    calls = {one.rank: one.call for one in waiting} | {
+        one["rank"]: one["call"] for one in outcome["dead"]
+    }
     where = _in(calls.get(rank, "")) if attached else ""
     who = _who(rank, evidence)
     if status is None:
-        # mpiexec passes on the code from MPI_Abort, or from an MPI error, but not always the rank's message. On a busy
-        # host mpiexec sometimes loses its helper before the helper has reported, and ends with its own code.
+        # mpiexec passes on the code from MPI_Abort, or from an MPI error, but not always the rank's
+        # message. On a busy host mpiexec sometimes loses its helper before the helper has reported,
+        # and ends with its own code.
         code = 0 if evidence.code == _HELPER_LOST else evidence.code
         return f"{who} ended{_missing_step(evidence)}{when}{where}", code or int(Exit.FAILED)
     lacking = _missing_step(evidence, status) if not status & 0x7F and attached else ""
@@ -283,10 +316,18 @@ def _early_ends(evidence: Evidence) -> list[str]:
 
 
 def _missing_step(evidence: Evidence, status: int | None = None) -> str:
-    """The step that an early end misses. A program for the simulated libraries leaves by exit or _exit."""
+    """The step that an early end misses.
+
+    A program for the simulated libraries leaves by exit or _exit.
+    """
     if not evidence.native:
-        # MPI_Finalize waits for all ranks: with one out of reach it fails, and a program may ignore that.
-        return " before MPI_Finalize had ended" if evidence.outcome.get("lost") else " without MPI_Finalize"
+        # MPI_Finalize waits for all ranks: with one out of reach it fails, and a program may ignore
+        # that.
+        return (
+            " before MPI_Finalize had ended"
+            if evidence.outcome.get("lost")
+            else " without MPI_Finalize"
+        )
     return " without leaving the simulation" if status == 0 else ""
 
 
@@ -308,7 +349,9 @@ def _partial_end(evidence: Evidence) -> tuple[str, int]:
 
 def _launcher_gone(evidence: Evidence) -> str:
     code = evidence.code
-    when = f"at {number(evidence.outcome['time_us'])} µs of simulated time, before the ranks had ended"
+    when = (
+        f"at {number(evidence.outcome['time_us'])} µs of simulated time, before the ranks had ended"
+    )
     said = "".join(f"\n  {line}" for line in evidence.reports.complaints[:4])
     if code is not None and code < 0:
         return f"mpiexec was killed by {_signal(-code)} {when}"
@@ -333,21 +376,29 @@ def _first(evidence: Evidence) -> int:
     reports, named = evidence.reports, evidence.outcome.get("rank")
     culprit = _culprit(reports)
     own = _failed(reports)
-    said = [rank for rank, _, _ in _announcements(evidence) if not own or reports.statuses.get(rank) not in _AFTERMATH]
+    said = [
+        rank
+        for rank, _, _ in _announcements(evidence)
+        if not own or reports.statuses.get(rank) not in _AFTERMATH
+    ]
     if said:
         return said[0]
     if culprit is not None and own:
         return culprit[0]
-    # A rank that waits in MPI does not exit; if mpiexec gives its status as 0, mpiexec has not waited for it.
-    blocked = {one["rank"] for one in evidence.outcome["waiting"] if not one["call"].startswith("no call")}
+    # A rank that waits in MPI does not exit; if mpiexec gives its status as 0, mpiexec has not
+    # waited for it.
+    blocked = {
+        one["rank"] for one in evidence.outcome["waiting"] if not one["call"].startswith("no call")
+    }
     if reports.fatal is not None:
-        # A rank without MPI may vanish with code 0, which ends no others; then the simulator ends them by signals.
+        # A rank without MPI may vanish with code 0, which ends no others; then the simulator ends
+        # them by signals.
         left = {*evidence.dead, *(one["rank"] for one in evidence.outcome["waiting"])} - blocked
         vanished = sorted(rank for rank in left if reports.statuses.get(rank) == 0)
         killed = reports.statuses.get(reports.fatal) in _AFTERMATH
         return vanished[0] if killed and vanished else reports.fatal
-    # Without a status, and with a code that is not from a signal, a rank made mpiexec end all ranks. That rank was
-    # running; the ranks that wait were killed.
+    # Without a status, and with a code that is not from a signal, a rank made mpiexec end all
+    # ranks. That rank was running; the ranks that wait were killed.
     running = [one["rank"] for one in evidence.outcome["waiting"] if one["runs"]]
     if len(running) == 1 and not reports.statuses and 0 < (evidence.code or 0) < 128:
         return int(running[0])

@@ -1,8 +1,8 @@
 """The source line from which a rank has called, found from outside its process.
 
-The rank is not stopped. Its stack, from a place on that the rank or the kernel names, is read for the first return
-address in the program's code: an address behind an instruction that calls. ``addr2line`` (binutils) finds the line if
-the program has debug information (``-g``).
+The rank is not stopped. Its stack, from a place on that the rank or the kernel names, is read for
+the first return address in the program's code: an address behind an instruction that calls.
+``addr2line`` (binutils) finds the line if the program has debug information (``-g``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,18 @@ if TYPE_CHECKING:
 _STACK = 16 * 1024
 """Stack bytes that are searched."""
 
-_LIBRARIES = ("libelan", "libmpi", "libpmi", "libopen", "libfabric", "libc.", "libc-", "libpthread", "ld-", "libuc")
+_LIBRARIES = (
+    "libelan",
+    "libmpi",
+    "libpmi",
+    "libopen",
+    "libfabric",
+    "libc.",
+    "libc-",
+    "libpthread",
+    "ld-",
+    "libuc",
+)
 _MORE = ("libevent", "libhwloc", "libsma", "mca_", "libstdc++", "libgomp", "libm.", "libgcc")
 """Name prefixes for libraries that stand between a program and its wait."""
 
@@ -56,14 +67,18 @@ class _Mapping:
 
 
 def site(pid: int, frame: int = 0) -> Site | None:
-    """Where a process has called: above a place on its stack, or where it sleeps according to the kernel."""
+    """Where a process has called: above a place on its stack, or where it sleeps according to the
+    kernel.
+    """
     try:
         mappings = _mappings(bounded.system(f"/proc/{pid}/maps"))
         stack = frame or int(bounded.system(f"/proc/{pid}/syscall").split()[-2], 16)
         with bounded.opened(f"/proc/{pid}/mem") as memory:
             words = os.pread(memory.fileno(), _STACK, stack)
             for (word,) in struct.iter_unpack("=Q", words[: len(words) // 8 * 8]):
-                mapping = next((one for one in mappings if one.start + 8 <= word < one.end and one.own), None)
+                mapping = next(
+                    (one for one in mappings if one.start + 8 <= word < one.end and one.own), None
+                )
                 if mapping is None:
                     continue
                 if _calls(os.pread(memory.fileno(), 8, word - 8)):
@@ -93,7 +108,12 @@ def _asked(tool: str, file: str, addresses: Sequence[int]) -> list[str]:
     command = [tool, "-e", file, *(hex(address) for address in addresses)]
     try:
         asked = subprocess.run(  # noqa: S603 - a system tool
-            command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE, check=False
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_PATIENCE,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return []
@@ -106,7 +126,9 @@ def _mappings(text: str) -> list[_Mapping]:
         fields = line.split(None, 5)
         start, _, end = fields[0].partition("-")
         file = fields[5] if len(fields) > 5 else ""
-        found.append(_Mapping(int(start, 16), int(end, 16), "x" in fields[1], int(fields[2], 16), file))
+        found.append(
+            _Mapping(int(start, 16), int(end, 16), "x" in fields[1], int(fields[2], 16), file)
+        )
     return found
 
 

@@ -1,9 +1,11 @@
-"""Finds the rank that died first. A thread watches all ranks together, through their process descriptors.
+"""Finds the rank that died first. A thread watches all ranks together, through their process
+descriptors.
 
-mpiexec kills the other ranks about a millisecond after one has died. Afterwards, all ranks are dead, most by the same
-signal, and their order is lost. A process's descriptor becomes readable when the process ends, and epoll reports
-descriptors in the order of these ends. Ranks that end by themselves announce this before, in the link's shared memory;
-an announcement counts more (``verdict``).
+mpiexec kills the other ranks about a millisecond after one has died. Afterwards, all ranks are
+dead, most by the same signal, and their order is lost. A process's descriptor becomes readable when
+the process ends, and epoll reports descriptors in the order of these ends. Ranks that end by
+themselves announce this before, in the link's shared memory; an announcement counts more
+(``verdict``).
 """
 
 from __future__ import annotations
@@ -32,7 +34,10 @@ class Witness:
         self._thread.start()
 
     def stop(self) -> tuple[int, ...]:
-        """Stop watching. Returns the ranks that have ended, in this order; ranks that ended last may be missing."""
+        """Stop watching.
+
+        Returns the ranks that have ended, in this order; ranks that ended last may be missing.
+        """
         self._over.set()
         self._thread.join()
         return self._dead

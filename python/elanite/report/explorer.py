@@ -1,11 +1,12 @@
 """The explorer: a page that simulates in the browser, and the small server that delivers it.
 
-The page is built by ``make web`` from the repository's folder ``web`` and the crate ``web``: the simulator as a
-WebAssembly module, and the page around it. Wheels have the built files; a checkout has them after ``make web``. The
-page makes no other requests, so that it works without a network; a site delivers the same files.
+The page is built by ``make web`` from the repository's folder ``web`` and the crate ``web``: the
+simulator as a WebAssembly module, and the page around it. Wheels have the built files; a checkout
+has them after ``make web``. The page makes no other requests, so that it works without a network; a
+site delivers the same files.
 
-A browser loads modules and workers from a server only, and not from files. The server listens on this computer alone,
-delivers only the page's files, and reads each file once, when it starts.
+A browser loads modules and workers from a server only, and not from files. The server listens on
+this computer alone, delivers only the page's files, and reads each file once, when it starts.
 """
 
 from __future__ import annotations
@@ -28,20 +29,37 @@ FOLDER = "explorer"
 
 HOST = "127.0.0.1"
 PORT = 8417
-"""The default port, if it is free, so that kept addresses lead to the page again. The number is arbitrary."""
+"""The default port, if it is free, so that kept addresses lead to the page again.
 
-TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm"}
-"""File types by suffix; operating systems' tables differ, and browsers refuse modules with other types."""
+The number is arbitrary.
+"""
+
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".wasm": "application/wasm",
+}
+"""File types by suffix; operating systems' tables differ, and browsers refuse modules with other
+types.
+"""
 
 
 def built() -> dict[str, bytes]:
-    """The page's files by their names below its folder. Raises ``UsageError`` if the page was not built."""
+    """The page's files by their names below its folder.
+
+    Raises ``UsageError`` if the page was not built.
+    """
     root = Path(str(files("elanite").joinpath(FOLDER)))
-    names = sorted(path.relative_to(root) for path in root.rglob("*") if path.is_file()) if root.is_dir() else []
+    names = (
+        sorted(path.relative_to(root) for path in root.rglob("*") if path.is_file())
+        if root.is_dir()
+        else []
+    )
     if Path("index.html") not in names:
         raise UsageError(
-            "the page of the explorer is not part of this installation\n"
-            "  In a checkout, `make web` builds it; it needs Node.js 20 and the target wasm32-unknown-unknown of Rust."
+            "the page of the explorer is not part of this installation\n  In a checkout, `make web`"
+            " builds it; it needs Node.js 20 and the target wasm32-unknown-unknown of Rust."
         )
     return {name.as_posix(): bounded.packaged_bytes(FOLDER, *name.parts) for name in names}
 
@@ -66,7 +84,9 @@ class Server(http.server.ThreadingHTTPServer):
             super().__init__((HOST, wanted), Handler)
         except OSError as error:
             if port is not None:
-                raise UsageError(f"--port {port}: {error.strerror}; leave it out for a port that is free") from error
+                raise UsageError(
+                    f"--port {port}: {error.strerror}; leave it out for a port that is free"
+                ) from error
             super().__init__((HOST, 0), Handler)
 
     @property
@@ -94,7 +114,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         status = HTTPStatus.OK if content is not None else HTTPStatus.NOT_FOUND
         content = content if content is not None else b"there is no such file\n"
         self.send_response(status)
-        kind = TYPES.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
+        kind = (
+            TYPES.get(Path(name).suffix)
+            or mimetypes.guess_type(name)[0]
+            or "application/octet-stream"
+        )
         self.send_header("Content-Type", kind if status == HTTPStatus.OK else "text/plain")
         self.send_header("Content-Length", str(len(content)))
         self.send_header("Cache-Control", "no-cache")

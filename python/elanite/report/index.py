@@ -1,10 +1,12 @@
-"""The report: one HTML page with the cover, every figure and every claim, which works without a network.
+"""The report: one HTML page with the cover, every figure and every claim, which works without a
+network.
 
-The page is drawn from the store alone. It begins with the picture of all claims (``cover``), then has a chapter for
-each paper (``papers``), in it the experiments with their figures and claims, and ends with the page's basis. The
-figures are specifications with their data inside, drawn by the reader's browser when the reader scrolls to them, so
-that the page opens immediately; the Vega libraries are embedded as text and started with the first figure. Without
-scripts the page still has the cover, all claims and all tables.
+The page is drawn from the store alone. It begins with the picture of all claims (``cover``), then
+has a chapter for each paper (``papers``), in it the experiments with their figures and claims, and
+ends with the page's basis. The figures are specifications with their data inside, drawn by the
+reader's browser when the reader scrolls to them, so that the page opens immediately; the Vega
+libraries are embedded as text and started with the first figure. Without scripts the page still has
+the cover, all claims and all tables.
 
 A report's content is a ``ReportContent``. ``render`` lays it out as one page, ``site.write`` as a
 folder of pages, with the same templates. The user's experiments have separate pages
@@ -72,11 +74,17 @@ NAMES = {
 """The chapters that are no paper."""
 
 ABOUT = {
-    papers.OTHERS: "What other publications say of the same hardware; no parameter is fitted to it.",
-    papers.BEYOND: "What no paper shows: larger machines, failures, the effect of each mechanism. No paper has figures"
-    " to compare them with.",
-    papers.TODAY: "The same questions for networks of today. Their machines and their claims are counted apart from"
-    " those of the papers.",
+    papers.OTHERS: (
+        "What other publications say of the same hardware; no parameter is fitted to it."
+    ),
+    papers.BEYOND: (
+        "What no paper shows: larger machines, failures, the effect of each mechanism. No paper has"
+        " figures to compare them with."
+    ),
+    papers.TODAY: (
+        "The same questions for networks of today. Their machines and their claims are counted"
+        " apart from those of the papers."
+    ),
 }
 
 
@@ -103,7 +111,9 @@ class ExperimentSection:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A paper, or the material outside of papers: its experiments, and its claims without an experiment."""
+    """A paper, or the material outside of papers: its experiments, and its claims without an
+    experiment.
+    """
 
     key: str
     paper: Paper | None
@@ -118,7 +128,9 @@ class Chapter:
         return self.paper.short if self.paper else NAMES[self.key]
 
     def label(self, section: ExperimentSection) -> str:
-        """A section's title in short: the part before the colon, or after it if others begin alike."""
+        """A section's title in short: the part before the colon, or after it if others begin
+        alike.
+        """
         first, _, rest = section.plan.title.partition(": ")
         alike = sum(other.plan.title.split(": ")[0] == first for other in self.sections)
         return rest[:1].upper() + rest[1:] if alike > 1 and rest else first
@@ -165,7 +177,9 @@ class ReportContent:
 
 
 def studied(out: Path, seed: int = FIRST_SEED) -> list[MachineSensitivity]:
-    """The sensitivity studies that were kept below ``out`` and still hold for the machines as they are."""
+    """The sensitivity studies that were kept below ``out`` and still hold for the machines as they
+    are.
+    """
     found = []
     for machine in studies() if (out / FOLDER).is_dir() else []:
         chosen = study(machine, seed=seed)
@@ -173,7 +187,9 @@ def studied(out: Path, seed: int = FIRST_SEED) -> list[MachineSensitivity]:
         figure = heat_map.draw(machine, table) if table is not None else None
         if table is not None and figure is not None:
             others = [each.key for each in varied(chosen.machine)[1]]
-            found.append(MachineSensitivity(machine, figure, read(table), others, len(chosen.claims)))
+            found.append(
+                MachineSensitivity(machine, figure, read(table), others, len(chosen.claims))
+            )
     return found
 
 
@@ -192,7 +208,9 @@ class Writer:
         quick: bool = False,
         asked: Collection[str] | None = None,
     ) -> None:
-        """``asked`` are the campaign's experiments; `None` for a report on finished points alone."""
+        """``asked`` are the campaign's experiments; `None` for a report on finished points
+        alone.
+        """
         self.out, self.store, self.seed, self.quick, self.asked = out, store, seed, quick, asked
         self._drawn: dict[str, ExperimentSection] = {}
         self._judged: dict[str, Verdict] = {}
@@ -202,23 +220,33 @@ class Writer:
         prepare(out)
 
     def write(self, only: Collection[str] | None = None) -> tuple[Path, list[Verdict]]:
-        """Write ``out/report/index.html`` and ``out/scoreboard.json``; returns the page and the verdicts.
+        """Write ``out/report/index.html`` and ``out/scoreboard.json``; returns the page and the
+        verdicts.
 
-        The page shows these experiments ``only``, or else all experiments that have finished points.
+        The page shows these experiments ``only``, or else all experiments that have finished
+        points.
         """
         report = self.read(only)
         page = self.out / "report" / "index.html"
         whole.write(page, page_of(report))
         board = [verdict.as_json() for verdict in report.verdicts]
-        whole.write(self.out / "scoreboard.json", json.dumps(board, indent=1, ensure_ascii=False) + "\n")
+        whole.write(
+            self.out / "scoreboard.json", json.dumps(board, indent=1, ensure_ascii=False) + "\n"
+        )
         return page, list(report.verdicts)
 
     def read(self, only: Collection[str] | None = None) -> ReportContent:
-        """The report's content, from the finished points of all experiments or of these ``only``."""
+        """The report's content, from the finished points of all experiments or of these
+        ``only``.
+        """
         found = verdicts(self.store, self.seed, quick=self.quick, known=self._judged)
         # Another build's points may be replaced by this one's before the next report.
         if not build.note(self.store.builds()):
-            self._judged = {verdict.claim.id: verdict for verdict in found if verdict.complete and not verdict.open}
+            self._judged = {
+                verdict.claim.id: verdict
+                for verdict in found
+                if verdict.complete and not verdict.open
+            }
         else:
             self._readings.forget()
         names = [name for name in sources.shipped("experiment") if only is None or name in only]
@@ -234,7 +262,10 @@ class Writer:
             note=" ".join(
                 filter(
                     None,
-                    [NOTE if self.quick else self.left_out, f"{mixed[0].upper()}{mixed[1:]}." if mixed else ""],
+                    [
+                        NOTE if self.quick else self.left_out,
+                        f"{mixed[0].upper()}{mixed[1:]}." if mixed else "",
+                    ],
                 )
             ),
             table=self._readings.read(),
@@ -248,7 +279,9 @@ class Writer:
             return None
         renewed = sum(self.store.current(point.id) is not None for point in points)
         before = self._drawn.get(name)
-        if points and (before is None or (before.finished, before.renewed) != (len(points), renewed)):
+        if points and (
+            before is None or (before.finished, before.renewed) != (len(points), renewed)
+        ):
             shown = section(plan, points, self.store, reference.rows(plan) if self.quick else None)
             self._drawn[name] = replace(shown, renewed=renewed)
         return self._drawn.get(name)
@@ -256,7 +289,8 @@ class Writer:
     def _belongs(self, plan: Plan, finished: Sequence[Point]) -> bool:
         """Whether an experiment was asked for, now or before.
 
-        An experiment may have points that were simulated for others alone: its figures would lack most marks.
+        An experiment may have points that were simulated for others alone: its figures would lack
+        most marks.
         """
         name = plan.experiment.name
         asked = len(finished) == len(plan.points) if self.asked is None else name in self.asked
@@ -265,7 +299,9 @@ class Writer:
 
 
 def left_out(store: Store, seed: int) -> str:
-    """A sentence on the finished points of short runs, which a report on whole runs does not show."""
+    """A sentence on the finished points of short runs, which a report on whole runs does not
+    show.
+    """
     manifests = (store.get(identity) for identity in store.identities())
     held = {manifest.data["experiment"] for manifest in manifests if manifest is not None}
     short: set[str] = set()
@@ -275,19 +311,29 @@ def left_out(store: Store, seed: int) -> str:
     if not short:
         return ""
     return (
-        f"The figures and claims rest on whole runs; {counted(len(short), 'finished point')} of quick runs"
-        f" {are(len(short))} left out: elanite report --quick shows them."
+        f"The figures and claims rest on whole runs; {counted(len(short), 'finished point')} of"
+        f" quick runs {are(len(short))} left out: elanite report --quick shows them."
     )
 
 
 def commands(found: Sequence[ExperimentSection], seed: int, *, quick: bool) -> list[str]:
-    """The commands that simulate the experiments on a page again: one, and another for those without a quick form."""
+    """The commands that simulate the experiments on a page again: one, and another for those
+    without a quick form.
+    """
     names = {section.plan.experiment.name for section in found}
     decisive = {claim.experiment for claim in claims()}
-    every = set(sources.shipped("experiment")) & (decisive if quick else set(sources.shipped("experiment")))
+    every = set(sources.shipped("experiment")) & (
+        decisive if quick else set(sources.shipped("experiment"))
+    )
     more = ["--seed", str(seed)] if seed != FIRST_SEED else []
-    chosen = [] if names >= every or not names & every else ["--only", ",".join(sorted(names & every))]
-    words = [["elanite", "reproduce", *chosen, *(["--quick"] if quick else []), *more]] if names & every else []
+    chosen = (
+        [] if names >= every or not names & every else ["--only", ",".join(sorted(names & every))]
+    )
+    words = (
+        [["elanite", "reproduce", *chosen, *(["--quick"] if quick else []), *more]]
+        if names & every
+        else []
+    )
     if others := sorted(names - every):
         words.append(["elanite", "reproduce", "--only", ",".join(others), *more])
     return [shlex.join(each) for each in words]
@@ -296,13 +342,18 @@ def commands(found: Sequence[ExperimentSection], seed: int, *, quick: bool) -> l
 def prepare(out: Path) -> None:
     """See whether the report can be written, before anything is simulated for it.
 
-    Raises ``UsageError`` if a file stands where a folder belongs, ``StoreError`` if the folder cannot be written.
+    Raises ``UsageError`` if a file stands where a folder belongs, ``StoreError`` if the folder
+    cannot be written.
     """
     Folder(out / "report").prepare()
 
 
-def section(plan: Plan, points: Sequence[Point], store: Store, beside: pl.DataFrame | None = None) -> ExperimentSection:
-    """An experiment's section, from the finished points; figures also draw the rows ``beside`` them, marked."""
+def section(
+    plan: Plan, points: Sequence[Point], store: Store, beside: pl.DataFrame | None = None
+) -> ExperimentSection:
+    """An experiment's section, from the finished points; figures also draw the rows ``beside``
+    them, marked.
+    """
     manifests = [manifest for point in points if (manifest := store.get(point.id)) is not None]
     return ExperimentSection(
         plan=plan,
@@ -314,8 +365,12 @@ def section(plan: Plan, points: Sequence[Point], store: Store, beside: pl.DataFr
     )
 
 
-def write(out: Path, store: Store, seed: int = FIRST_SEED, *, quick: bool = False) -> tuple[Path, list[Verdict]]:
-    """Write ``out/report/index.html`` and ``out/scoreboard.json`` once; returns the page and the verdicts."""
+def write(
+    out: Path, store: Store, seed: int = FIRST_SEED, *, quick: bool = False
+) -> tuple[Path, list[Verdict]]:
+    """Write ``out/report/index.html`` and ``out/scoreboard.json`` once; returns the page and the
+    verdicts.
+    """
     return Writer(out, store, seed, quick=quick).write()
 
 
@@ -336,7 +391,10 @@ def page_of(report: ReportContent) -> str:
     """A report as one page's text."""
     page = templates("report.html.j2", lambda anchor: f"#{anchor}")
     return page.render(
-        style=template("report.css"), script=template("report.js"), libraries=vega.libraries(), **facts(report)
+        style=template("report.css"),
+        script=template("report.js"),
+        libraries=vega.libraries(),
+        **facts(report),
     )
 
 
@@ -368,7 +426,9 @@ def facts(report: ReportContent) -> dict[str, Any]:
         "sections": found,
         "headline": headline(verdicts),
         "note": report.note,
-        "pale": any(figure.shipped for section in found for figure in section.figures if figure.grid is None),
+        "pale": any(
+            figure.shipped for section in found for figure in section.figures if figure.grid is None
+        ),
         **_of_papers([v for v in verdicts if not v.claim.today]),
         "sign": SIGN,
         "unjudged": unjudged,
@@ -376,7 +436,9 @@ def facts(report: ReportContent) -> dict[str, Any]:
         "of_today": of_today([v for v in today if v.judged]),
         "again": report.again or ["elanite reproduce"],
         "widest": widest([v for v in verdicts if not v.claim.today]),
-        "fitted": [fitted(machine, parameters) for machine, parameters in fitted_parameters().items()],
+        "fitted": [
+            fitted(machine, parameters) for machine, parameters in fitted_parameters().items()
+        ],
         "ablations": ablation_table.table(),
         "sensitivities": report.sensitivities,
         "readings": report.table if report.table is not None and report.table.judged else None,
@@ -397,7 +459,9 @@ def facts(report: ReportContent) -> dict[str, Any]:
 
 
 def _of_papers(verdicts: Sequence[Verdict]) -> dict[str, object]:
-    """The papers' claims, as the cover counts and shows them; those about current networks have a chapter."""
+    """The papers' claims, as the cover counts and shows them; those about current networks have a
+    chapter.
+    """
     counted = [v for v in verdicts if v.role in ("predicted", "fitted")]
     return {
         "judged": [v for v in verdicts if v.judged],
@@ -408,7 +472,10 @@ def _of_papers(verdicts: Sequence[Verdict]) -> dict[str, object]:
         "inferred": [v for v in verdicts if v.judged and v.role == "inference"],
         "contradicted": [v for v in verdicts if v.judged and v.role == "inconsistent"],
         "counts": tally.counts(verdicts),
-        "cover": {"predicted": cover.groups(verdicts, tally.PREDICTED), "fitted": cover.groups(verdicts, ["fitted"])},
+        "cover": {
+            "predicted": cover.groups(verdicts, tally.PREDICTED),
+            "fitted": cover.groups(verdicts, ["fitted"]),
+        },
         "statements": cover.groups(verdicts, (*tally.PREDICTED, "fitted")),
         "ranked": cover.groups(verdicts, tally.RANKED),
         "apart": cover.groups(verdicts, ("inference", "")),
@@ -425,7 +492,11 @@ def _chapters(found: Sequence[ExperimentSection], verdicts: Sequence[Verdict]) -
     chapters = {key: paper for key, paper in papers.papers().items() if paper.chapter}
     shown = {section.plan.experiment.name: key for key, some in known.items() for section in some}
     for key in (*chapters, papers.OTHERS, papers.BEYOND, papers.TODAY):
-        here = [v for v in verdicts if shown.get(v.claim.experiment, papers.chapter_of_claim(v.claim)) == key]
+        here = [
+            v
+            for v in verdicts
+            if shown.get(v.claim.experiment, papers.chapter_of_claim(v.claim)) == key
+        ]
         others = [v for v in here if v.claim.experiment not in shown]
         if known.get(key) or others:
             judged = [v for v in here if v.judged]
@@ -433,7 +504,9 @@ def _chapters(found: Sequence[ExperimentSection], verdicts: Sequence[Verdict]) -
 
 
 def _without_twins(found: Sequence[ExperimentSection]) -> Iterator[ExperimentSection]:
-    """The sections; one with all its points in a larger one refers to that one, and has no figures."""
+    """The sections; one with all its points in a larger one refers to that one, and has no
+    figures.
+    """
     points = {id(section): {point.id for point in section.plan.points} for section in found}
     for section in found:
         mine = points[id(section)]
@@ -442,7 +515,9 @@ def _without_twins(found: Sequence[ExperimentSection]) -> Iterator[ExperimentSec
 
 
 def in_order(drawn: Sequence[Figure]) -> list[Figure]:
-    """An experiment's figures: the published ones by their numbers, then those that no paper has."""
+    """An experiment's figures: the published ones by their numbers, then those that no paper
+    has.
+    """
 
     def number(figure: Figure) -> tuple[float, str]:
         found = re.match(r"figures? (\d+) ?(\w?)", figure.paper)

@@ -1,9 +1,10 @@
 """A network's drawing: the places of its nodes, switches and links, from the wiring alone.
 
-Trees have a row for each level, with the nodes below. Tori and HyperX networks are grids; their third and further
-dimensions are planes side by side. A link around the end of a ring is a stub at both of its ends, and a link that
-passes switches of its row is an arc. Dragonflies and graphs are rings of switches, group after group, with the nodes
-outside. The rails of a machine are networks of their own with the same places.
+Trees have a row for each level, with the nodes below. Tori and HyperX networks are grids; their
+third and further dimensions are planes side by side. A link around the end of a ring is a stub at
+both of its ends, and a link that passes switches of its row is an arc. Dragonflies and graphs are
+rings of switches, group after group, with the nodes outside. The rails of a machine are networks of
+their own with the same places.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ class Spot(TypedDict):
 
 
 class DrawnLink(TypedDict):
-    """A link's ends by the places of their spots, null at empty positions; its name, rail, and form.
+    """A link's ends by the places of their spots, null at empty positions; its name, rail, and
+    form.
 
     The links of a ``group`` lead to the same place, or upwards from the same switch.
     """
@@ -107,7 +109,8 @@ def network(point_json: str) -> NetworkDrawing:
     order = [*(f"node {node}" for node in range(nodes)), *sorted(levels, key=_numbers)]
     index = {name: place for place, name in enumerate(order)}
     spots: list[Spot] = [
-        {"name": name, "x": round(places[name][0], _DIGITS), "y": round(places[name][1], _DIGITS)} for name in order
+        {"name": name, "x": round(places[name][0], _DIGITS), "y": round(places[name][1], _DIGITS)}
+        for name in order
     ]
     links: list[DrawnLink] = []
     groups: dict[tuple[str, str], int] = {}
@@ -125,7 +128,9 @@ def network(point_json: str) -> NetworkDrawing:
                 "form": _form(start, end, wraps=wraps),
             }
         )
-    return NetworkDrawing(nodes, 1 + max(link["rail"] for link in links), spots, links, aspect, pitch)
+    return NetworkDrawing(
+        nodes, 1 + max(link["rail"] for link in links), spots, links, aspect, pitch
+    )
 
 
 def _end_of_link(end: str) -> tuple[str, int]:
@@ -141,7 +146,9 @@ def _node(name: str) -> int | None:
 
 def _numbers(name: str) -> list[tuple[int, int | str]]:
     """A name's order: numbers by their value."""
-    return [(0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", name) if part]
+    return [
+        (0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", name) if part
+    ]
 
 
 def _coordinates(name: str) -> list[int]:
@@ -149,14 +156,19 @@ def _coordinates(name: str) -> list[int]:
     return [int(part) for part in name.removeprefix("switch ").split(",")]
 
 
-def _tree(switches: _Switches, nodes: int) -> tuple[dict[str, tuple[float, float]], float | None, float]:
+def _tree(
+    switches: _Switches, nodes: int
+) -> tuple[dict[str, tuple[float, float]], float | None, float]:
     top = max(switches.levels.values())
     places = {f"node {node}": ((node + 0.5) / nodes, 0.96) for node in range(nodes)}
     widest = 1
     for level in range(1, top + 1):
         row = sorted((name for name, of in switches.levels.items() if of == level), key=_numbers)
         widest = max(widest, len(row))
-        places |= {name: ((place + 0.5) / len(row), 0.96 - 0.92 * level / top) for place, name in enumerate(row)}
+        places |= {
+            name: ((place + 0.5) / len(row), 0.96 - 0.92 * level / top)
+            for place, name in enumerate(row)
+        }
     return places, None, 1 / widest
 
 
@@ -178,7 +190,10 @@ def _grid(switches: _Switches) -> tuple[dict[str, tuple[float, float]], float | 
         places[name] = ((left + x + 0.42) / width, (above + y + 0.42) / height)
     for node, switch, aside in switches.seated():
         x0, y0 = places[switch]
-        places[f"node {node}"] = (x0 + (0.24 + 0.28 * aside) / width, y0 + (0.3 - 0.28 * aside) / height)
+        places[f"node {node}"] = (
+            x0 + (0.24 + 0.28 * aside) / width,
+            y0 + (0.3 - 0.28 * aside) / height,
+        )
     return places, height / width, 1 / width
 
 
@@ -210,7 +225,11 @@ def _ring(switches: _Switches) -> tuple[dict[str, tuple[float, float]], float | 
 
 def _wraps(ends: Sequence[tuple[str, str]]) -> bool:
     """Whether the links of a grid that pass switches go around its ends, as in a torus."""
-    between = [(_coordinates(start), _coordinates(end)) for start, end in ends if "," in start and "," in end]
+    between = [
+        (_coordinates(start), _coordinates(end))
+        for start, end in ends
+        if "," in start and "," in end
+    ]
     if not between:
         return False
     sides = [max(each) for each in zip(*(start for start, _ in between), strict=True)]

@@ -1,11 +1,12 @@
 """Reproducing the papers: which experiments run, in which order, and when the report is written.
 
-All experiments are one campaign, which takes them in order: those that decide claims come first, and among these the
-cheap ones, so that the report shows whole papers after a few seconds. A core without more work in one experiment begins
-the next one. The report is written when the first experiment has finished, at the end or after an interrupt, and in
-between whenever an experiment has finished and the last writing took less than a twentieth of the time that has passed
-since. Before the end, a thread writes the report while points are simulated, and it shows the finished experiments.
-Point costs are estimated (see ``cost``); the order depends on them, results do not.
+All experiments are one campaign, which takes them in order: those that decide claims come first,
+and among these the cheap ones, so that the report shows whole papers after a few seconds. A core
+without more work in one experiment begins the next one. The report is written when the first
+experiment has finished, at the end or after an interrupt, and in between whenever an experiment has
+finished and the last writing took less than a twentieth of the time that has passed since. Before
+the end, a thread writes the report while points are simulated, and it shows the finished
+experiments. Point costs are estimated (see ``cost``); the order depends on them, results do not.
 """
 
 from __future__ import annotations
@@ -55,10 +56,14 @@ class ReproductionPart:
         return self.plan.experiment.name
 
 
-def parts(names: Iterable[str], store: Store, seed: int, *, quick: bool = False) -> list[ReproductionPart]:
-    """The experiments in the order in which they run; a quick run leaves out those that decide no claim.
+def parts(
+    names: Iterable[str], store: Store, seed: int, *, quick: bool = False
+) -> list[ReproductionPart]:
+    """The experiments in the order in which they run; a quick run leaves out those that decide no
+    claim.
 
-    Experiments with claims that are judged over an admissible range have a part for each range end as well.
+    Experiments with claims that are judged over an admissible range have a part for each range end
+    as well.
     """
     model = CostModel.learn(store)
     found = []
@@ -70,13 +75,19 @@ def parts(names: Iterable[str], store: Store, seed: int, *, quick: bool = False)
         usual = planned(name, seed, 0 if quick else None)
         for plan in [usual, *([] if quick else admissible.plans(usual, claims()))]:
             missing = {point.id: point for point in plan.points if store.current(point.id) is None}
-            of_plan = decided if plan is usual else sum(bool(claim.admissible) for claim in of_experiment)
-            found.append(ReproductionPart(plan, len(missing), model.total(missing.values()), of_plan))
+            of_plan = (
+                decided if plan is usual else sum(bool(claim.admissible) for claim in of_experiment)
+            )
+            found.append(
+                ReproductionPart(plan, len(missing), model.total(missing.values()), of_plan)
+            )
     return sorted(found, key=lambda part: (not part.claims, part.seconds))
 
 
 def budget(names: Iterable[str], store: Store, seed: int) -> float:
-    """Estimated processor seconds for all looks after the first, if no claim were resolved before the last one."""
+    """Estimated processor seconds for all looks after the first, if no claim were resolved before
+    the last one.
+    """
     model = CostModel.learn(store)
     needed: dict[str, Point] = {}
     for name in set(names) & {claim.experiment for claim in claims()}:
@@ -91,7 +102,8 @@ def budget(names: Iterable[str], store: Store, seed: int) -> float:
 def looks_at(
     names: Collection[str], store: Store, seed: int, begun: Callable[[int, Sequence[Plan]], None]
 ) -> Iterator[list[Plan]]:
-    """The plans for each look after the first at some experiments' claims, from the results in the store so far.
+    """The plans for each look after the first at some experiments' claims, from the results in the
+    store so far.
 
     ``begun`` is called with the look's number, which is 2 for the second one, and its plans.
     """
@@ -125,10 +137,12 @@ class Reproduction:
         ended: Callable[[Plan, ExperimentCost], None],
         looks: Iterable[list[Plan]] = (),
     ) -> CampaignOutcome:
-        """Simulate experiments' plans, and write the report; ``ended`` is called for each plan that has ended.
+        """Simulate experiments' plans, and write the report; ``ended`` is called for each plan that
+        has ended.
 
-        ``simulate`` is one campaign, which gets the plans and the listener for their ends. Each of the ``looks`` is
-        another campaign; they are taken one by one, as their plans depend on earlier results.
+        ``simulate`` is one campaign, which gets the plans and the listener for their ends. Each of
+        the ``looks`` is another campaign; they are taken one by one, as their plans depend on
+        earlier results.
         """
         with ThreadPoolExecutor(1, thread_name_prefix="report") as aside:
             writing: Future[None] | None = None
@@ -157,7 +171,8 @@ class Reproduction:
                     writing.result()
             except KeyboardInterrupt:
                 self.interrupted = True
-        # The last report is complete. An interrupted run leaves a report, too; a second interrupt ends the command.
+        # The last report is complete. An interrupted run leaves a report, too; a second interrupt
+        # ends the command.
         try:
             self._write()
         except KeyboardInterrupt:
@@ -175,7 +190,8 @@ class Reproduction:
         try:
             self._write(only)
         except KeyboardInterrupt:
-            # If an interrupt comes while polars works, polars reports it only to the thread that called polars.
+            # If an interrupt comes while polars works, polars reports it only to the thread that
+            # called polars.
             _thread.interrupt_main()
         else:
             if first and self.page is not None:

@@ -1,4 +1,5 @@
-"""The report as a site: a page for each paper and for each figure, in a folder that works from a disk or a server.
+"""The report as a site: a page for each paper and for each figure, in a folder that works from a
+disk or a server.
 
 The content is a ``ReportContent``, and the texts, figures and claims come from the templates of the
 one-page report: a site is another layout, with no other numbers. A figure's page has its finding as
@@ -38,7 +39,12 @@ OTHER = {
 }
 """The pages beside papers and figures: name and title. Pages without content are left out."""
 
-ANCHORS = {"missed": "fidelity", "machines": "sources", "reproduce": "sources", "bibliography": "sources"}
+ANCHORS = {
+    "missed": "fidelity",
+    "machines": "sources",
+    "reproduce": "sources",
+    "bibliography": "sources",
+}
 """Places on these pages that links of the shared templates lead to."""
 
 
@@ -69,16 +75,18 @@ class FigurePage:
 def write(folder: Path, report: ReportContent, explore: str = "", model: str = "") -> list[Path]:
     """Write all pages and pictures, and return the pages, the front page first.
 
-    ``explore`` and ``model`` are the addresses of the explorer and of the guide for a network of one's own, where a
-    larger site has them; without them, the front page has the commands. Raises ``ElaniteError`` if a file cannot be
-    written.
+    ``explore`` and ``model`` are the addresses of the explorer and of the guide for a network of
+    one's own, where a larger site has them; without them, the front page has the commands. Raises
+    ``ElaniteError`` if a file cannot be written.
     """
     figures = list(shown(report))
     pages = dict(render(report, figures, explore, model))
     for name in ASSETS:
         whole.write(folder / name, template(name))
     whole.write(folder / "vega.js", vega.libraries().replace("<\\/script", "</script"))
-    whole.write(folder / "search.js", f"const ENTRIES = {html.embedded(list(entries(report, figures)))};\n")
+    whole.write(
+        folder / "search.js", f"const ENTRIES = {html.embedded(list(entries(report, figures)))};\n"
+    )
     for one in figures:
         for suffix, content in column.files(one.figure).items():
             whole.write(folder / "figures" / f"{one.name}.{suffix}", content)
@@ -113,19 +121,28 @@ def render(
         },
         "explore": explore,
         "model": model,
-        "others": {name: title for name, title in OTHER.items() if name == "sources" or _has(name, content)},
+        "others": {
+            name: title for name, title in OTHER.items() if name == "sources" or _has(name, content)
+        },
     }
     page = templates("site.html.j2", lambda anchor: f"{places[anchor]}.html#{anchor}")
 
     def written(kind: str, title: str, **more: object) -> str:
-        return page.render(**content, **drawn, kind=kind, title=title, **{"chapter": None, "shown": None} | more)
+        return page.render(
+            **content, **drawn, kind=kind, title=title, **{"chapter": None, "shown": None} | more
+        )
 
     yield "index", written("index", "The papers")
     for chapter in report.chapters:
         yield chapter.key, written("chapter", chapter.name, chapter=chapter)
     for number, one in enumerate(figures):
         before, after = figures[number - 1] if number else None, (*figures, None)[number + 1]
-        yield one.name, written("figure", one.title, shown=one, chapter=one.chapter, before=before, after=after)
+        yield (
+            one.name,
+            written(
+                "figure", one.title, shown=one, chapter=one.chapter, before=before, after=after
+            ),
+        )
     for name, title in drawn["others"].items():
         yield name, written(name, title)
 
@@ -134,9 +151,11 @@ def _has(name: str, content: dict[str, object]) -> bool:
     """Whether one of the other pages has content."""
     ablations = content["ablations"]
     return bool(
-        {"fidelity": True, "ablations": getattr(ablations, "ablated", ()), "sensitivity": content["sensitivities"]}[
-            name
-        ]
+        {
+            "fidelity": True,
+            "ablations": getattr(ablations, "ablated", ()),
+            "sensitivity": content["sensitivities"],
+        }[name]
     )
 
 
@@ -151,7 +170,10 @@ def _places(report: ReportContent) -> Iterator[tuple[str, str]]:
         for verdict in (*chapter.others, *chapter.judged):
             yield f"claim-{verdict.claim.id}", chapter.key
         for verdict in report.verdicts:
-            if any(verdict.claim.experiment == section.plan.experiment.name for section in chapter.sections):
+            if any(
+                verdict.claim.experiment == section.plan.experiment.name
+                for section in chapter.sections
+            ):
                 yield f"claim-{verdict.claim.id}", chapter.key
     if report.table is not None:
         yield "readings", report.table.paper
@@ -160,11 +182,20 @@ def _places(report: ReportContent) -> Iterator[tuple[str, str]]:
 def entries(report: ReportContent, figures: list[FigurePage]) -> Iterator[dict[str, str]]:
     """The search's entries: address, title, place, and further words."""
     for chapter in report.chapters:
-        yield {"at": f"{chapter.key}.html", "title": chapter.name, "where": "paper" if chapter.paper else "chapter",
-               "words": f"{chapter.about} {chapter.paper.title if chapter.paper else ''}"}  # fmt: skip
+        yield {
+            "at": f"{chapter.key}.html",
+            "title": chapter.name,
+            "where": "paper" if chapter.paper else "chapter",
+            "words": f"{chapter.about} {chapter.paper.title if chapter.paper else ''}",
+        }
     for one in figures:
         more = " ".join(
-            [one.figure.title, one.section.plan.title, one.section.plan.experiment.name, one.figure.caption]
+            [
+                one.figure.title,
+                one.section.plan.title,
+                one.section.plan.experiment.name,
+                one.figure.caption,
+            ]
         )
         where = f"{one.figure.title}; {one.where}" if one.found else one.where
         yield {"at": f"{one.name}.html", "title": one.title, "where": where, "words": more}
@@ -173,4 +204,9 @@ def entries(report: ReportContent, figures: list[FigurePage]) -> Iterator[dict[s
         claim = verdict.claim
         if place := places.get(f"claim-{claim.id}"):
             where = f"claim, {verdict.state}"
-            yield {"at": f"{place}.html#claim-{claim.id}", "title": claim.says, "where": where, "words": claim.id}
+            yield {
+                "at": f"{place}.html#claim-{claim.id}",
+                "title": claim.says,
+                "where": where,
+                "words": claim.id,
+            }

@@ -1,22 +1,23 @@
-"""A packet picture: a network over a few microseconds, with the circuits that packets open, hold and close.
+"""A packet picture: a network over a few microseconds, with the circuits that packets open, hold
+and close.
 
-The picture comes from the table ``circuits`` for a point with ``watch`` in its run. A table row is a channel on a
-packet's way, and at any moment the channel is in one of four states:
+The picture comes from the table ``circuits`` for a point with ``watch`` in its run. A table row is
+a channel on a packet's way, and at any moment the channel is in one of four states:
 
-- *waits*: the header is at the link's start and has no channel; the picture names the holders of the channels that the
-  header wants;
+- *waits*: the header is at the link's start and has no channel; the picture names the holders of
+  the channels that the header wants;
 - *opens*: the packet has the channel, and its first flit has not left yet;
 - *carries*: flits cross the link;
-- *held*: the last flit has gone, and the channel stays taken until the end-of-packet token has passed. This is the cost
-  of holding a circuit until its acknowledgement.
+- *held*: the last flit has gone, and the channel stays taken until the end-of-packet token has
+  passed. This is the cost of holding a circuit until its acknowledgement.
 
-``Scene.at`` returns the states at a moment; the page computes the same states in the browser, and a test compares the
-two. The page is one file that needs no network. It shows one rail at a time, and zooms into networks of up to 1,024
-nodes.
+``Scene.at`` returns the states at a moment; the page computes the same states in the browser, and a
+test compares the two. The page is one file that needs no network. It shows one rail at a time, and
+zooms into networks of up to 1,024 nodes.
 
-The kept run of an MPI program, or a replay, has no circuits in its records, but messages and the load of links over
-time. Its scene has these: a message leads straight from node to node, from its post to its arrival, over links that
-have the colour of their load.
+The kept run of an MPI program, or a replay, has no circuits in its records, but messages and the
+load of links over time. Its scene has these: a message leads straight from node to node, from its
+post to its arrival, over links that have the colour of their load.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ Held = tuple[int, int, int, float, float | None, float | None, float | None, flo
 """A packet's channel: hop, link, channel, waits, opened, head, tail, closed."""
 
 Message = tuple[int, int, int, int, int, float, float | None]
-"""A message between two nodes: source and destination rank, their nodes, bytes, posted, arrived (`None`: never)."""
+"""A message between two nodes: source and destination rank, their nodes, bytes, posted, arrived
+(`None`: never).
+"""
 
 Load = tuple[float, float, list[tuple[int, int]]]
 """A period's begin and end, and its busy links with their loads in thousandths."""
@@ -84,15 +87,19 @@ class Scene:
     """The watched time's length."""
     network: NetworkDrawing
     packets: list[Packet] = field(default_factory=list)
-    """``source``, ``rail``, ``sequence``, ``first``, ``last``, ``flits``, ``delivered``, ``acknowledged``, and the
-    channels ``way``: lists of hop, link, channel, waits, opened, head, tail, closed; `None` before the event."""
+    """``source``, ``rail``, ``sequence``, ``first``, ``last``, ``flits``, ``delivered``,
+    ``acknowledged``, and the channels ``way``: lists of hop, link, channel, waits, opened, head,
+    tail, closed; `None` before the event.
+    """
     messages: list[Message] | None = None
     """A run's messages between nodes, in posting order; `None` for a point."""
     loads: list[Load] = field(default_factory=list)
     """A run's load of links over time."""
 
     def at(self, time: float) -> list[tuple[int, int, str]]:
-        """The packet's place in ``packets``, the link's number and the state, for all channels at a moment."""
+        """The packet's place in ``packets``, the link's number and the state, for all channels at a
+        moment.
+        """
         found = []
         for place, packet in enumerate(self.packets):
             for _, link, _, waits, opened, head, tail, closed in packet["way"]:
@@ -113,10 +120,15 @@ class Scene:
         """The page as text."""
         import jinja2
 
-        environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+        environment = jinja2.Environment(
+            autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+        )
         drawn = self.network
         about = {name: getattr(self, name) for name in ("length", "packets", "messages", "loads")}
-        about |= {name: getattr(drawn, name) for name in ("nodes", "rails", "spots", "links", "aspect", "pitch")}
+        about |= {
+            name: getattr(drawn, name)
+            for name in ("nodes", "rails", "spots", "links", "aspect", "pitch")
+        }
         texts = {name: _template(f"watch.{name}") for name in ("css", "js")}
         template = environment.from_string(_template("watch.html.j2"))
         return template.render(
@@ -161,14 +173,15 @@ def check(point: Point) -> None:
     """Raise ``UsageError`` if a point's packets cannot be shown."""
     if point.kind != "jobs":
         raise UsageError(
-            f"{point.experiment} {point.series} is a {point.kind}; packets are shown of jobs, for example of"
-            " qsnet/uniform"
+            f"{point.experiment} {point.series} is a {point.kind}; packets are shown of jobs, for"
+            " example of qsnet/uniform"
         )
     nodes = int(json.loads(point.json)["machine"]["topology"]["nodes"]["value"])
     if nodes > MOST_NODES:
         raise UsageError(
-            f"{point.machine} has {nodes:,} nodes; the picture shows at most {MOST_NODES:,}\n  Choose a smaller machine"
-            " with --machine, or with --set topology.nodes=... and --set topology.down=..."
+            f"{point.machine} has {nodes:,} nodes; the picture shows at most {MOST_NODES:,}\n "
+            " Choose a smaller machine with --machine, or with --set topology.nodes=... and --set"
+            " topology.down=..."
         )
 
 
@@ -183,14 +196,18 @@ def scene(point: Point, store: Store) -> Scene:
         raise UsageError(f"point {point.id} was not watched; set run.watch, for example to 20 us")
     rows = store.table(point.id, "circuits")
     if len(rows) > MOST_ROWS:
-        raise UsageError(f"{len(rows):,} channels were held in {point.run['watch']}; watch a shorter time: --for")
+        raise UsageError(
+            f"{len(rows):,} channels were held in {point.run['watch']}; watch a shorter time: --for"
+        )
     begin = stated(point.run["warm_up"], "us")
     parameters = ", ".join(f"{key} {plain(value)}" for key, value in point.parameters.items())
     return Scene(
         title=f"{point.experiment}, {point.series}",
-        about=f"{point.machine}; {parameters}; seed {point.seed}"
-        if parameters
-        else f"{point.machine}; seed {point.seed}",
+        about=(
+            f"{point.machine}; {parameters}; seed {point.seed}"
+            if parameters
+            else f"{point.machine}; seed {point.seed}"
+        ),
         length=length * 1e3,
         network=network(point.json),
         packets=_packets(rows, begin * 1e6),
@@ -200,24 +217,34 @@ def scene(point: Point, store: Store) -> Scene:
 def of_run(kept: KeptRun) -> Scene:
     """The scene of a kept run or replay.
 
-    Raises ``UsageError`` if it has no network, more nodes or messages than fit, or did not keep its messages.
+    Raises ``UsageError`` if it has no network, more nodes or messages than fit, or did not keep its
+    messages.
     """
     about, folder = kept.manifest, kept.folder
     if about["options"].get("network") == "ideal":
-        raise UsageError(f"{folder}: the ideal network has no links; run it on the machine's network")
+        raise UsageError(
+            f"{folder}: the ideal network has no links; run it on the machine's network"
+        )
     drawn = network(json.dumps(about["point"]))
     if drawn.nodes > MOST_NODES:
-        raise UsageError(f"{about['machine']} has {drawn.nodes:,} nodes; the picture shows at most {MOST_NODES:,}")
+        raise UsageError(
+            f"{about['machine']} has {drawn.nodes:,} nodes; the picture shows at most"
+            f" {MOST_NODES:,}"
+        )
     ranks = kept.table("ranks")
     series = kept.table("series")
     if not len(series):
         keeps = "--html FILE or --timeline FILE" if "program" in about else "--operations"
-        raise UsageError(f"{folder} has no load of links over time; repeat the run with {keeps}, which keeps it")
+        raise UsageError(
+            f"{folder} has no load of links over time; repeat the run with {keeps}, which keeps it"
+        )
     messages = _messages(kept, dict(ranks.select("rank", "node").iter_rows()))
     loads = _loads(series)
     rows = len(messages) + sum(len(links) for *_, links in loads)
     if rows > MOST_ROWS:
-        raise UsageError(f"{folder} has {rows:,} messages and loads of links; the picture shows {MOST_ROWS:,}")
+        raise UsageError(
+            f"{folder} has {rows:,} messages and loads of links; the picture shows {MOST_ROWS:,}"
+        )
     words = shlex.join(about["program"]) if "program" in about else f"replay {about['id']}"
     return Scene(
         title=words,
@@ -270,7 +297,10 @@ def _packets(rows: pl.DataFrame, begin_ps: float) -> list[Packet]:
     names = {f"{moment}_ps": moment for moment in _MOMENTS}
     begun = rows.select(
         *("source", "rail", "sequence", "first", "last", "flits", "hop", "link", "channel"),
-        *(((pl.col(column).cast(pl.Int64) - int(begin_ps)) / 1000).alias(name) for column, name in names.items()),
+        *(
+            ((pl.col(column).cast(pl.Int64) - int(begin_ps)) / 1000).alias(name)
+            for column, name in names.items()
+        ),
     ).sort("source", "rail", "sequence", "hop", "link")
     found: dict[tuple[int, int, int], Packet] = {}
     for row in begun.iter_rows(named=True):
@@ -289,7 +319,9 @@ def _packets(rows: pl.DataFrame, begin_ps: float) -> list[Packet]:
             },
         )
         waits, opened, head, tail, closed = (row[key] for key in _MOMENTS[:5])
-        packet["way"].append((row["hop"], row["link"], row["channel"], waits, opened, head, tail, closed))
+        packet["way"].append(
+            (row["hop"], row["link"], row["channel"], waits, opened, head, tail, closed)
+        )
     return list(found.values())
 
 

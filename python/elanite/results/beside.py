@@ -1,7 +1,8 @@
-"""Machines side by side: every figure in an experiment on each of several machines, and their ratios.
+"""Machines side by side: every figure in an experiment on each of several machines, and their
+ratios.
 
-A ratio relates a machine to the first machine. Its interval includes both uncertainties; points with the same seeds are
-compared batch by batch.
+A ratio relates a machine to the first machine. Its interval includes both uncertainties; points
+with the same seeds are compared batch by batch.
 """
 
 from __future__ import annotations

@@ -1,20 +1,23 @@
-"""The congestion matrix: where packets wait, switch by switch and link by link (petrini2003 s5.4, figure 15).
+"""The congestion matrix: where packets wait, switch by switch and link by link (petrini2003 s5.4,
+figure 15).
 
-A packet waits for a link from the moment when its header is at the switch until its first flit is on the link. The
-matrix counts this time in two ways:
+A packet waits for a link from the moment when its header is at the switch until its first flit is
+on the link. The matrix counts this time in two ways:
 
-- The *delay* is the wait of the packets that come in by a link, on their whole way since their injection: the paper's
-  "the sum of the delay experienced by the packets incoming from the corresponding link". A switch's number is the sum
-  over the links that enter it. The paper's figure has no blocks for nodes, but its text names the delay on the links
-  that enter nodes as the greatest; these links are in the matrix, too.
-- The *wait* is the time that packets have waited for one link: it shows the link that holds packets up. A switch's
-  number is the sum over the links that leave it. Links from the nodes into the network leave no switch, and have no
-  wait in the matrix: the packets that wait for them are the adapters' backlog, which at saturation is larger than all
-  other waits. The link table has it.
+- The *delay* is the wait of the packets that come in by a link, on their whole way since their
+  injection: the paper's "the sum of the delay experienced by the packets incoming from the
+  corresponding link". A switch's number is the sum over the links that enter it. The paper's figure
+  has no blocks for nodes, but its text names the delay on the links that enter nodes as the
+  greatest; these links are in the matrix, too.
+- The *wait* is the time that packets have waited for one link: it shows the link that holds packets
+  up. A switch's number is the sum over the links that leave it. Links from the nodes into the
+  network leave no switch, and have no wait in the matrix: the packets that wait for them are the
+  adapters' backlog, which at saturation is larger than all other waits. The link table has it.
 
-Each is scaled, so that the most loaded link and the most loaded switch have 100 per cent. A packet is injected when it
-takes a channel on the link from its node, and its age is counted from there; its delay includes the wait until its
-first flit is on this link, and excludes the time in the adapter's queue.
+Each is scaled, so that the most loaded link and the most loaded switch have 100 per cent. A packet
+is injected when it takes a channel on the link from its node, and its age is counted from there;
+its delay includes the wait until its first flit is on this link, and excludes the time in the
+adapter's queue.
 """
 
 from __future__ import annotations
@@ -38,7 +41,17 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Point
     from elanite.store import Store
 
-HEAT = ["#fff7ec", "#fee8c8", "#fdd49e", "#fdbb84", "#fc8d59", "#ef6548", "#d7301f", "#b30000", "#7f0000"]
+HEAT = [
+    "#fff7ec",
+    "#fee8c8",
+    "#fdd49e",
+    "#fdbb84",
+    "#fc8d59",
+    "#ef6548",
+    "#d7301f",
+    "#b30000",
+    "#7f0000",
+]
 """White to dark red (OrRd from ColorBrewer): lightness alone shows the order."""
 
 WARMED = ("jobs", "collective", "mix")
@@ -55,20 +68,28 @@ NAMED = pl.format("{} → {}", "from", "to") + pl.when(_ALIKE > 1).then(
 
 @dataclass(frozen=True, repr=False)
 class Matrix:
-    """One finished point's congestion matrix. Times are in us; the relative ones are 100 for the most loaded."""
+    """One finished point's congestion matrix.
+
+    Times are in us; the relative ones are 100 for the most loaded.
+    """
 
     links: pl.DataFrame
-    """One row per link, those from the nodes first and then switch by switch, downwards before upwards, in port order:
-    ``switch`` and ``level`` (number and level of the switch that it leaves, null for a node), ``from``, ``to``,
-    ``enters`` and ``enters_level`` (for the switch that it enters, null for a node), ``link_level``, ``up``, ``way``
-    (in words), ``link``, ``packets``, ``waiting_us`` and ``relative`` (null for links from nodes), ``delay_us`` and
-    ``relative_delay``."""
+    """One row per link, those from the nodes first and then switch by switch, downwards before
+    upwards, in port order: ``switch`` and ``level`` (number and level of the switch that it leaves,
+    null for a node), ``from``, ``to``, ``enters`` and ``enters_level`` (for the switch that it
+    enters, null for a node), ``link_level``, ``up``, ``way`` (in words), ``link``, ``packets``,
+    ``waiting_us`` and ``relative`` (null for links from nodes), ``delay_us`` and
+    ``relative_delay``.
+    """
     switches: pl.DataFrame
-    """One row per switch: ``switch``, ``name``, ``level``, ``packets`` (that it sent on), ``waiting_us``, ``relative``,
-    ``delay_us``, ``relative_delay``."""
+    """One row per switch: ``switch``, ``name``, ``level``, ``packets`` (that it sent on),
+    ``waiting_us``, ``relative``, ``delay_us``, ``relative_delay``.
+    """
     slices: pl.DataFrame
-    """Waits and delays over time, from the run's start on, one row per slice and link with any: ``slice``, ``switch``,
-    ``enters``, ``link``, ``waiting_us`` (null for links from nodes), ``delay_us``. Empty if the run has no slices."""
+    """Waits and delays over time, from the run's start on, one row per slice and link with any:
+    ``slice``, ``switch``, ``enters``, ``link``, ``waiting_us`` (null for links from nodes),
+    ``delay_us``. Empty if the run has no slices.
+    """
     faults: pl.DataFrame
     """The run's faults: the fault table."""
     failed: frozenset[int]
@@ -78,11 +99,20 @@ class Matrix:
     slice_count: int
 
     def __repr__(self) -> str:
-        return f"Matrix(links={len(self.links)}, switches={len(self.switches)}, slices={self.slice_count})"
+        return (
+            f"Matrix(links={len(self.links)}, switches={len(self.switches)},"
+            f" slices={self.slice_count})"
+        )
 
     def _repr_html_(self) -> str:
-        hottest = self.links.filter(pl.col("relative") > 0).sort("relative", "link", descending=[True, False]).head(5)
-        rows = hottest.select("from", "to", "packets", "waiting_us", pl.col("relative").round(1)).rows()
+        hottest = (
+            self.links.filter(pl.col("relative") > 0)
+            .sort("relative", "link", descending=[True, False])
+            .head(5)
+        )
+        rows = hottest.select(
+            "from", "to", "packets", "waiting_us", pl.col("relative").round(1)
+        ).rows()
         links = html.table(("from", "to", "packets", "waits, µs", "relative"), rows)
         return html.block("Congestion matrix: the links for which packets waited longest", links)
 
@@ -93,8 +123,12 @@ class Matrix:
 
 
 def matrix(point: Point, store: Store) -> Matrix:
-    """A finished point's congestion matrix, for any topology; idle links and switches have zeros."""
-    counted, slices, faults = (store.table(point.id, name) for name in ("links", "slices", "faults"))
+    """A finished point's congestion matrix, for any topology; idle links and switches have
+    zeros.
+    """
+    counted, slices, faults = (
+        store.table(point.id, name) for name in ("links", "slices", "faults")
+    )
     return of_tables(point.json, counted, slices, window(point, store), point.run["slices"], faults)
 
 
@@ -119,18 +153,42 @@ def of_tables(
         .with_columns(relative=_relative("waiting_us"), relative_delay=_relative("delay_us"))
         .sort("switch", "up", "link")
         .select(
-            *("switch", "from", "to", "level", "enters", "enters_level", "link_level", "up", "way", "link"),
+            *(
+                "switch",
+                "from",
+                "to",
+                "level",
+                "enters",
+                "enters_level",
+                "link_level",
+                "up",
+                "way",
+                "link",
+            ),
             *("packets", "waiting_us", "relative", "delay_us", "relative_delay"),
         )
     )
-    entered = links.drop_nulls("enters").group_by("enters", maintain_order=True).agg(pl.col("delay_us").sum())
+    entered = (
+        links.drop_nulls("enters")
+        .group_by("enters", maintain_order=True)
+        .agg(pl.col("delay_us").sum())
+    )
     switches = (
         links.drop_nulls("switch")
         .group_by("switch", pl.col("from").alias("name"), "level", maintain_order=True)
         .agg(pl.col("packets", "waiting_us").sum())
         .join(entered, left_on="switch", right_on="enters", maintain_order="left")
         .with_columns(relative=_relative("waiting_us"), relative_delay=_relative("delay_us"))
-        .select("switch", "name", "level", "packets", "waiting_us", "relative", "delay_us", "relative_delay")
+        .select(
+            "switch",
+            "name",
+            "level",
+            "packets",
+            "waiting_us",
+            "relative",
+            "delay_us",
+            "relative_delay",
+        )
     )
     ends = links.select("link", "switch", "enters")
     slices = (
@@ -142,13 +200,16 @@ def of_tables(
 
 
 def waits(point_json: str, counted: pl.DataFrame) -> pl.DataFrame:
-    """The links of a point's machine with their packets, waits and delays in a window; links from nodes have no waits.
+    """The links of a point's machine with their packets, waits and delays in a window; links from
+    nodes have no waits.
 
     A part of the matrix, in a third of its time: pages rank the links of all points by it.
     """
     return (
         _attached(frame(_core.wiring(point_json)), point_json)
-        .join(counted.select("link", "packets", *_TIMES), on="link", how="left", maintain_order="left")
+        .join(
+            counted.select("link", "packets", *_TIMES), on="link", how="left", maintain_order="left"
+        )
         .with_columns(pl.col("packets", "waiting_us", "delay_us").fill_null(0))
         .with_columns(_WAITED)
     )
@@ -189,7 +250,9 @@ def in_words(fault: Fault) -> str:
 
 
 def _failed(links: pl.DataFrame, faults: pl.DataFrame) -> frozenset[int]:
-    """The links that were down: cables' and adapters' links by their ends, switches' and rails' links by name."""
+    """The links that were down: cables' and adapters' links by their ends, switches' and rails'
+    links by name.
+    """
     found: set[int] = set()
     down = faults.filter(pl.col("down_ps").is_not_null())
     for fault in down.unique(["part", "name"], maintain_order=True).iter_rows(named=True):
@@ -210,16 +273,19 @@ def _failed(links: pl.DataFrame, faults: pl.DataFrame) -> frozenset[int]:
 
 
 def links(points: Sequence[Point], store: Store) -> pl.DataFrame:
-    """The links in finished points' congestion matrices as one table, with each point's parameters."""
+    """The links in finished points' congestion matrices as one table, with each point's
+    parameters.
+    """
     return frames.joined(points, [matrix(point, store).links for point in points])
 
 
 def path(links: pl.DataFrame) -> pl.DataFrame:
     """The longest path's steps, in order from the source to the destination.
 
-    ``links`` come from one or several matrices. Each step has ``up``, ``link_level`` and ``way`` as the links have,
-    ``least``, ``mean`` and ``most`` for its links' relative waits, and ``least_delay``, ``mean_delay`` and
-    ``most_delay`` for their relative delays. The step from the nodes has no waits.
+    ``links`` come from one or several matrices. Each step has ``up``, ``link_level`` and ``way`` as
+    the links have, ``least``, ``mean`` and ``most`` for its links' relative waits, and
+    ``least_delay``, ``mean_delay`` and ``most_delay`` for their relative delays. The step from the
+    nodes has no waits.
     """
     up = links.filter(pl.col("up")).sort("link_level", maintain_order=True)
     down = links.filter(~pl.col("up")).sort("link_level", descending=True, maintain_order=True)
@@ -238,7 +304,10 @@ def path(links: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-_TIMES = ((pl.col("waiting_ps") / 1e6).alias("waiting_us"), (pl.col("delay_ps") / 1e6).alias("delay_us"))
+_TIMES = (
+    (pl.col("waiting_ps") / 1e6).alias("waiting_us"),
+    (pl.col("delay_ps") / 1e6).alias("delay_us"),
+)
 
 _WAITED = pl.when(pl.col("switch").is_not_null()).then(pl.col("waiting_us")).alias("waiting_us")
 """Packets that wait for the link from their node are an adapter's backlog."""
@@ -247,4 +316,6 @@ _WAITED = pl.when(pl.col("switch").is_not_null()).then(pl.col("waiting_us")).ali
 def _relative(column: str) -> pl.Expr:
     value, most = pl.col(column), pl.col(column).max()
     # The most loaded has 100 exactly: polars may divide by a multiplication with the reciprocal.
-    return pl.when(most == 0).then(value).when(value == most).then(100.0).otherwise(value / most * 100)
+    return (
+        pl.when(most == 0).then(value).when(value == most).then(100.0).otherwise(value / most * 100)
+    )

@@ -1,7 +1,8 @@
 """Results side by side: which figures differ, by how much, and which cannot be decided.
 
-``compare`` puts results side by side: configurations are the same if all workload parameters and the metric are the
-same. A configuration in only one result is left out. ``elanite.results.folders`` compares all points of two stores.
+``compare`` puts results side by side: configurations are the same if all workload parameters and
+the metric are the same. A configuration in only one result is left out. ``elanite.results.folders``
+compares all points of two stores.
 
 Each figure *differs*, is *equal* or is *undecided*; ``elanite.results.samples`` has the rules.
 """
@@ -23,8 +24,19 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Plan, Point
     from elanite.store.manifest import Manifest
 
-_SCHEMA = {"on": pl.String, "reference": pl.Float64, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
-_SCHEMA |= {"ratio": pl.Float64, "ratio_low": pl.Float64, "ratio_high": pl.Float64, "state": pl.String}
+_SCHEMA = {
+    "on": pl.String,
+    "reference": pl.Float64,
+    "mean": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+}
+_SCHEMA |= {
+    "ratio": pl.Float64,
+    "ratio_low": pl.Float64,
+    "ratio_high": pl.Float64,
+    "state": pl.String,
+}
 
 
 class PlanResult(Protocol):
@@ -48,10 +60,11 @@ class PlanResult(Protocol):
 def compare(first: PlanResult, *others: PlanResult) -> pl.DataFrame:
     """Compare results with the first one, or one result's machines with the first machine.
 
-    A row is a configuration and a metric ``on`` one of the others: ``reference`` (the mean of the first), ``mean`` with
-    its interval ``low`` to ``high``, ``ratio`` to the first (null if the first is 0) with its interval, and ``state``:
-    ``differs``, ``equal`` or ``undecided`` (see ``elanite.results.samples``). Intervals from fewer than three random
-    values are null. Raises ``UsageError`` without results to compare.
+    A row is a configuration and a metric ``on`` one of the others: ``reference`` (the mean of the
+    first), ``mean`` with its interval ``low`` to ``high``, ``ratio`` to the first (null if the
+    first is 0) with its interval, and ``state``: ``differs``, ``equal`` or ``undecided`` (see
+    ``elanite.results.samples``). Intervals from fewer than three random values are null. Raises
+    ``UsageError`` without results to compare.
     """
     rows = _side_by_side(first, *others)
     found = []
@@ -66,22 +79,37 @@ def compare(first: PlanResult, *others: PlanResult) -> pl.DataFrame:
             | {"state": str(pair.state)}
         )
     if not found:
-        raise UsageError("the results have no configuration in common; compare results of the same experiment")
+        raise UsageError(
+            "the results have no configuration in common; compare results of the same experiment"
+        )
     table = pl.DataFrame(found, infer_schema_length=None).cast(dict(_SCHEMA.items()))
     given = [name for name in table.columns if name not in ("metric", "unit", *_SCHEMA)]
     return table.select(*given, "metric", "unit", *_SCHEMA)
 
 
 def _pairs(rows: pl.DataFrame) -> Iterator[tuple[dict[str, object], str, SamplePair]]:
-    """Each configuration's figures: their identification, another machine, and its pair with the first one."""
+    """Each configuration's figures: their identification, another machine, and its pair with the
+    first one.
+    """
     machines = rows[ON].unique(maintain_order=True).to_list()
     for (series,), here in rows.group_by(["series"], maintain_order=True):
         names = [name for name in varying(here.drop(_RANDOM)) if name not in (ON, "series")]
         for key, figures in here.group_by([*names, "metric", "unit"], maintain_order=True):
-            parts = {machine: part for machine in machines if (part := figures.filter(pl.col(ON) == machine)).height}
-            (_, reference), *others = ((name, Sample.of(part, part[_RANDOM])) for name, part in parts.items())
+            parts = {
+                machine: part
+                for machine in machines
+                if (part := figures.filter(pl.col(ON) == machine)).height
+            }
+            (_, reference), *others = (
+                (name, Sample.of(part, part[_RANDOM])) for name, part in parts.items()
+            )
             *values, metric, unit = key
-            about = {"series": series, **dict(zip(names, values, strict=True)), "metric": metric, "unit": unit or ""}
+            about = {
+                "series": series,
+                **dict(zip(names, values, strict=True)),
+                "metric": metric,
+                "unit": unit or "",
+            }
             for machine, sample in others:
                 yield about, machine, SamplePair(reference, sample)
 
@@ -106,7 +134,10 @@ def _side_by_side(*results: PlanResult) -> pl.DataFrame:
         raise UsageError("a comparison needs two results, or one result on several machines")
     for name in names:
         if names.count(name) > 1:
-            raise UsageError(f"two results are of `{name}`; name one of the machines: machine.with_(..., name=...)")
+            raise UsageError(
+                f"two results are of `{name}`; name one of the machines: machine.with_(...,"
+                " name=...)"
+            )
     return pl.concat(frames, how="diagonal_relaxed").drop("id", "experiment")
 
 

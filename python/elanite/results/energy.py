@@ -1,7 +1,8 @@
 """A network's energy: link counters times the energy per bit, and idle power times time.
 
-The simulator counts flits, and has no notion of joules. So the parameters decide no result, and stand in a separate
-file beside the machine: new values need no new simulation. Each parameter has a value and a source:
+The simulator counts flits, and has no notion of joules. So the parameters decide no result, and
+stand in a separate file beside the machine: new values need no new simulation. Each parameter has a
+value and a source:
 
     [energy]
     link_bit = { value = "5 pJ", source = "..." }
@@ -15,9 +16,9 @@ file beside the machine: new values need no new simulation. Each parameter has a
 | ``switch_idle`` | power of a switch at any load |
 | ``adapter_idle`` | power of an adapter at any load |
 
-Bits are all flits, with packet headers and checksums; acknowledgement tokens are not counted. For a point, flits and
-time come from the measured window. Limits: power is linear in load; sleeping links, fans, power supply losses and the
-hosts are in no parameter.
+Bits are all flits, with packet headers and checksums; acknowledgement tokens are not counted. For a
+point, flits and time come from the measured window. Limits: power is linear in load; sleeping
+links, fans, power supply losses and the hosts are in no parameter.
 """
 
 from __future__ import annotations
@@ -79,7 +80,10 @@ def load(path: Path) -> EnergyParameters:
         raise UsageError(f"{path}: there is no section [energy]; it needs {', '.join(PARAMETERS)}")
     for key in (*content, *section):
         if key != "energy" and key not in PARAMETERS:
-            raise UsageError(f"{path}: {key}: this key is unknown; allowed in [energy] are {', '.join(PARAMETERS)}")
+            raise UsageError(
+                f"{path}: {key}: this key is unknown; allowed in [energy] are"
+                f" {', '.join(PARAMETERS)}"
+            )
     return EnergyParameters(**{key: _parameter(path, key, section.get(key)) for key in PARAMETERS})
 
 
@@ -87,13 +91,18 @@ def _parameter(path: Path, key: str, given: object) -> float:
     unit = PARAMETERS[key]
     example = f'{key} = {{ value = "{_EXAMPLE[unit]}", source = "..." }}'
     if not isinstance(given, dict) or set(given) != {"value", "source"}:
-        raise UsageError(f"{path}: energy.{key}: it has exactly the keys value and source: {example}")
+        raise UsageError(
+            f"{path}: energy.{key}: it has exactly the keys value and source: {example}"
+        )
     if not isinstance(given["source"], str) or not given["source"].strip():
-        raise UsageError(f"{path}: energy.{key}: name the source of the value: a document or a measurement")
+        raise UsageError(
+            f"{path}: energy.{key}: name the source of the value: a document or a measurement"
+        )
     read = _VALUE.fullmatch(given["value"]) if isinstance(given["value"], str) else None
     if read is None or read[3] != unit:
         raise UsageError(
-            f"{path}: energy.{key}: `{given['value']}` is not an amount in {unit}; write for example {example}"
+            f"{path}: energy.{key}: `{given['value']}` is not an amount in {unit}; write for"
+            f" example {example}"
         )
     return float(read[1]) * _PREFIXES[read[2]]
 
@@ -106,11 +115,13 @@ def of_point(point: Point, store: Store, energy: EnergyParameters) -> pl.DataFra
     return of_tables(point.json, store.table(point.id, "links"), end - begin, energy)
 
 
-def of_tables(point_json: str, counted: pl.DataFrame, time_us: float, energy: EnergyParameters) -> pl.DataFrame:
+def of_tables(
+    point_json: str, counted: pl.DataFrame, time_us: float, energy: EnergyParameters
+) -> pl.DataFrame:
     """The energy of a point's machine, from the link counters in a time.
 
-    One row for links, switches and adapters each, and one for all: ``part``, ``count``, ``bits``, ``traffic_J``,
-    ``idle_J``, ``total_J``, ``mean_W``.
+    One row for links, switches and adapters each, and one for all: ``part``, ``count``, ``bits``,
+    ``traffic_J``, ``idle_J``, ``total_J``, ``mean_W``.
     """
     import json
 
@@ -120,12 +131,21 @@ def of_tables(point_json: str, counted: pl.DataFrame, time_us: float, energy: En
         .join(counted.select("link", "flits"), on="link", how="left")
         .with_columns(bits=pl.col("flits").fill_null(0).cast(pl.Int64) * round(8 * size))
     )
-    from_switch, from_node = links.filter(pl.col("switch").is_not_null()), links.filter(pl.col("switch").is_null())
+    from_switch, from_node = (
+        links.filter(pl.col("switch").is_not_null()),
+        links.filter(pl.col("switch").is_null()),
+    )
     to_node = links.filter(pl.col("enters").is_null())
     switches = pl.concat([links["switch"], links["enters"]]).drop_nulls().n_unique()
     parts: list[tuple[str, int, int, float, float]] = [
         ("links", len(links), int(links["bits"].sum()), energy.link_bit, energy.link_idle),
-        ("switches", switches, int(from_switch["bits"].sum()), energy.switch_bit, energy.switch_idle),
+        (
+            "switches",
+            switches,
+            int(from_switch["bits"].sum()),
+            energy.switch_bit,
+            energy.switch_idle,
+        ),
         (
             "adapters",
             len(from_node),
@@ -136,7 +156,13 @@ def of_tables(point_json: str, counted: pl.DataFrame, time_us: float, energy: En
     ]
     seconds = time_us / 1e6
     rows = [
-        {"part": part, "count": count, "bits": bits, "traffic_J": bits * each, "idle_J": count * idle * seconds}
+        {
+            "part": part,
+            "count": count,
+            "bits": bits,
+            "traffic_J": bits * each,
+            "idle_J": count * idle * seconds,
+        }
         for part, count, bits, each, idle in parts
     ]
     found = pl.DataFrame(rows).with_columns(total_J=pl.col("traffic_J") + pl.col("idle_J"))
@@ -146,4 +172,6 @@ def of_tables(point_json: str, counted: pl.DataFrame, time_us: float, energy: En
         pl.lit(None, pl.Int64).alias("bits"),
         pl.col("traffic_J", "idle_J", "total_J").sum(),
     )
-    return pl.concat([found, whole]).with_columns(mean_W=pl.col("total_J") / seconds if seconds else pl.lit(None))
+    return pl.concat([found, whole]).with_columns(
+        mean_W=pl.col("total_J") / seconds if seconds else pl.lit(None)
+    )

@@ -1,10 +1,11 @@
-"""Two folders of results side by side: which figures differ, by how much, and which cannot be decided.
+"""Two folders of results side by side: which figures differ, by how much, and which cannot be
+decided.
 
-``compare_stores`` compares all points in two stores. Points are the same work if experiment, series and parameters
-agree; their machines, windows, seeds and model revisions may differ, which is the comparison. Where a store has a work
-on several machines, machines with the same name are compared, whether a run had them alone or side by side. A store may
-hold the same work twice, with different overrides: such points are counted and left out, since the choice between them
-is ambiguous.
+``compare_stores`` compares all points in two stores. Points are the same work if experiment, series
+and parameters agree; their machines, windows, seeds and model revisions may differ, which is the
+comparison. Where a store has a work on several machines, machines with the same name are compared,
+whether a run had them alone or side by side. A store may hold the same work twice, with different
+overrides: such points are counted and left out, since the choice between them is ambiguous.
 
 Each figure *differs*, is *equal* or is *undecided*; ``elanite.results.samples`` has the rules.
 """
@@ -38,7 +39,9 @@ _Work = tuple[str, str, str]
 """Experiment, series, and the parameters as JSON, without the machine."""
 
 _Key = tuple[str, str, str, str]
-"""The same with the machine's name; the name is empty where both stores have the work on one machine."""
+"""The same with the machine's name; the name is empty where both stores have the work on one
+machine.
+"""
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,10 @@ class StoreLine:
         """Both figures and their ratio for people; for flags the run counts, without a ratio."""
         if not self.flag:
             return self.pair.texts(self.unit)
-        a, b = (f"{number(sum(side.values))} of {len(side.values)}" for side in (self.pair.a, self.pair.b))
+        a, b = (
+            f"{number(sum(side.values))} of {len(side.values)}"
+            for side in (self.pair.a, self.pair.b)
+        )
         return a, b, ""
 
 
@@ -97,7 +103,9 @@ class Comparison:
     settings: tuple[Setting, ...] = ()
     """The inputs that differ between points with the same work."""
     compared: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    """The identities of A's and B's points with a counterpart, those with the same records included."""
+    """The identities of A's and B's points with a counterpart, those with the same records
+    included.
+    """
 
     @cached_property
     def _by_state(self) -> dict[ComparisonState, list[StoreLine]]:
@@ -113,46 +121,61 @@ class Comparison:
     @property
     def counts(self) -> list[str]:
         """The point counts, and the figure counts by state, as sentences without a full stop."""
-        points = f"{counted(self.same, 'identical point')}; only in A: {self.only_a}; only in B: {self.only_b}"
+        points = (
+            f"{counted(self.same, 'identical point')}; only in A: {self.only_a}; only in B:"
+            f" {self.only_b}"
+        )
         if not self.lines:
             return [points]
         differing, equal, undecided = (len(self.of(state)) for state in ComparisonState)
         which = "other points" if self.same else "the points in both folders"
-        figures = f"{counted(len(self.lines), 'figure')} of {which}: {differing} differ, {equal} equal,"
+        figures = (
+            f"{counted(len(self.lines), 'figure')} of {which}: {differing} differ, {equal} equal,"
+        )
         return [points, f"{figures} {undecided} undecided"]
 
     @property
     def notes(self) -> list[str]:
-        """Limits of the comparison: chance, undecided figures, points without a draw record, ambiguous points."""
+        """Limits of the comparison: chance, undecided figures, points without a draw record,
+        ambiguous points.
+        """
         found = []
         chance = sum(not line.pair.exact for line in self.of(ComparisonState.DIFFERS))
-        judged = sum(not line.pair.exact and line.pair.difference is not None for line in self.lines)
+        judged = sum(
+            not line.pair.exact and line.pair.difference is not None for line in self.lines
+        )
         if chance:
             found.append(
-                f"{counted(chance, 'figure')} of random points differ{'s' * (chance == 1)} by a 95% interval; of"
-                f" {judged} such intervals, about {max(1, round(judged / 20))} may exclude zero by chance"
+                f"{counted(chance, 'figure')} of random points differ{'s' * (chance == 1)} by a 95%"
+                f" interval; of {judged} such intervals, about {max(1, round(judged / 20))} may"
+                " exclude zero by chance"
             )
         if undecided := self.of(ComparisonState.UNDECIDED):
             few = sum(line.pair.difference is None for line in undecided)
             reasons = [f"{few} of fewer than three values"] if few else []
-            reasons += [f"{len(undecided) - few} with wide intervals"] if few < len(undecided) else []
+            reasons += (
+                [f"{len(undecided) - few} with wide intervals"] if few < len(undecided) else []
+            )
             found.append(f"undecided: {', '.join(reasons)}; more seeds decide: {SEEDS}")
         if self.unrecorded:
             one = self.unrecorded == 1
             found.append(
-                f"{counted(self.unrecorded, 'point')} of an older version {'does' if one else 'do'} not record whether"
-                f" random numbers were drawn, and {'counts' if one else 'count'} as random; run again with a new --out"
+                f"{counted(self.unrecorded, 'point')} of an older version {'does' if one else 'do'}"
+                f" not record whether random numbers were drawn, and {'counts' if one else 'count'}"
+                " as random; run again with a new --out"
             )
         if self.ambiguous:
             found.append(
-                f"left out: {counted(self.ambiguous, 'point')} that a folder holds with several settings; run each"
-                " setting with an --out of its own"
+                f"left out: {counted(self.ambiguous, 'point')} that a folder holds with several"
+                " settings; run each setting with an --out of its own"
             )
         return found
 
     @property
     def series(self) -> dict[tuple[str, str], list[StoreLine]]:
-        """The figures by experiment and series: those that differ first, the largest change first."""
+        """The figures by experiment and series: those that differ first, the largest change
+        first.
+        """
         found: dict[tuple[str, str], list[StoreLine]] = {}
         for state in ComparisonState:
             for line in self.of(state):
@@ -169,7 +192,12 @@ def varying_parameters(lines: Sequence[StoreLine]) -> list[str]:
 def compare_stores(a: Store, b: Store, experiments: Sequence[str] = ()) -> Comparison:
     """Compare two stores; all experiments unless some are named."""
     here, there = _matched(*(_works(store, experiments) for store in (a, b)))
-    twice = {key for points, store in ((here, a), (there, b)) for key, ids in points.items() if _twice(store, ids)}
+    twice = {
+        key
+        for points, store in ((here, a), (there, b))
+        for key, ids in points.items()
+        if _twice(store, ids)
+    }
     lines: list[StoreLine] = []
     same = unrecorded = 0
     compared: tuple[list[str], list[str]] = ([], [])
@@ -191,14 +219,25 @@ def compare_stores(a: Store, b: Store, experiments: Sequence[str] = ()) -> Compa
     only = [len(one.keys() - other.keys()) for one, other in ((here, there), (there, here))]
     found = tuple(compared[0]), tuple(compared[1])
     return Comparison(
-        tuple(lines), same, only[0], only[1], len(twice), unrecorded, differing_settings(manifests), found
+        tuple(lines),
+        same,
+        only[0],
+        only[1],
+        len(twice),
+        unrecorded,
+        differing_settings(manifests),
+        found,
     )
 
 
 def _place(key: _Key) -> tuple[str, str, list[tuple[str, float, str]]]:
-    """Where a point stands among the others: by experiment, series and parameters, quantities by their size."""
+    """Where a point stands among the others: by experiment, series and parameters, quantities by
+    their size.
+    """
     experiment, series, _, machine = key
-    found = [(name, _size(value), plain(value)) for name, value in _parameters(key).items() if name != ON]
+    found = [
+        (name, _size(value), plain(value)) for name, value in _parameters(key).items() if name != ON
+    ]
     return experiment, series, [*found, (ON, 0.0, machine)]
 
 
@@ -219,7 +258,9 @@ def _size(value: object) -> float:
 
 def _twice(store: Store, points: Sequence[str]) -> bool:
     """Whether a seed occurs twice among points with the same work."""
-    seeds = [manifest.data["point"]["seed"] for one in points if (manifest := store.get(one)) is not None]
+    seeds = [
+        manifest.data["point"]["seed"] for one in points if (manifest := store.get(one)) is not None
+    ]
     return len(set(seeds)) < len(seeds)
 
 
@@ -234,25 +275,36 @@ class _Machines:
 
     @property
     def one(self) -> bool:
-        """Whether there is one machine, which no run compared with others: it may have another name elsewhere."""
+        """Whether there is one machine, which no run compared with others: it may have another name
+        elsewhere.
+        """
         return self.alone and len(self.points) == 1
 
 
 def _works(store: Store, experiments: Sequence[str]) -> dict[_Work, _Machines]:
     """A store's points by work and machine.
 
-    A point is the same alone or beside other machines, and has the parameter ``on`` if the first run that needed it had
-    several machines, which is not a property of the point.
+    A point is the same alone or beside other machines, and has the parameter ``on`` if the first
+    run that needed it had several machines, which is not a property of the point.
     """
     found: dict[_Work, _Machines] = {}
     for identity in store.identities():
         manifest = store.get(identity)
         if manifest is None or (experiments and manifest.data["experiment"] not in experiments):
             continue
-        parameters = {name: value for name, value in manifest.data["parameters"].items() if name != ON}
-        work = manifest.data["experiment"], manifest.data["series"], json.dumps(parameters, sort_keys=True)
+        parameters = {
+            name: value for name, value in manifest.data["parameters"].items() if name != ON
+        }
+        work = (
+            manifest.data["experiment"],
+            manifest.data["series"],
+            json.dumps(parameters, sort_keys=True),
+        )
         machines = found.setdefault(work, _Machines())
-        name = str(manifest.data["parameters"].get(ON) or manifest.data["point"]["machine"]["machine"]["name"])
+        name = str(
+            manifest.data["parameters"].get(ON)
+            or manifest.data["point"]["machine"]["machine"]["name"]
+        )
         machines.points.setdefault(name, []).append(identity)
         machines.alone &= ON not in manifest.data["parameters"]
     return found
@@ -265,7 +317,9 @@ def _matched(*stores: Mapping[_Work, _Machines]) -> list[dict[_Key, list[str]]]:
         points: dict[_Key, list[str]] = {}
         for work, machines in store.items():
             nameless = all(other[work].one for other in stores if work in other)
-            points |= {(*work, "" if nameless else name): ids for name, ids in machines.points.items()}
+            points |= {
+                (*work, "" if nameless else name): ids for name, ids in machines.points.items()
+            }
         found.append(points)
     return found
 
@@ -283,7 +337,9 @@ def _rows(store: Store, points: Iterable[str]) -> tuple[pl.DataFrame, list[bool 
     tables, random = [], []
     for one in points:
         if (manifest := store.get(one)) is not None:
-            tables.append(store.table(one, "rows").with_columns(seed=pl.lit(manifest.data["seed"], pl.UInt64)))
+            tables.append(
+                store.table(one, "rows").with_columns(seed=pl.lit(manifest.data["seed"], pl.UInt64))
+            )
             random.append(manifest.random)
     return pl.concat(tables, how="vertical_relaxed"), random
 

@@ -1,15 +1,17 @@
 """Independent values: a confidence interval's units, batches or seeds.
 
-Runs with several seeds have values by seed and batch. Batches with one seed share all that its random numbers fix for
-the run, such as failed cables, a permutation or a placement, and a network near saturation can stay for the whole run
-in a particular state. Then all seeds' batches together look like many independent values, and their interval is too
-narrow: with two random sets of failed cables it covered the mean over forty in 62% of the cases, not in 95%.
+Runs with several seeds have values by seed and batch. Batches with one seed share all that its
+random numbers fix for the run, such as failed cables, a permutation or a placement, and a network
+near saturation can stay for the whole run in a particular state. Then all seeds' batches together
+look like many independent values, and their interval is too narrow: with two random sets of failed
+cables it covered the mean over forty in 62% of the cases, not in 95%.
 
-So the analysis of variance decides. The mean square between seeds, over the one within seeds, is about 1 if seeds add
-no variance. Above 1 the estimated variance between seeds is positive, and the seeds' means are the values; otherwise
-the batches' values are. By this rule the interval from three seeds or more covers the mean in at least 93% of the
-cases, whatever the variance between seeds (``tests/test_independent.py``); a test at the 5% level misses moderate
-variances, and covers it in as few as 84%. Two seeds that differ are two values, without an interval.
+So the analysis of variance decides. The mean square between seeds, over the one within seeds, is
+about 1 if seeds add no variance. Above 1 the estimated variance between seeds is positive, and the
+seeds' means are the values; otherwise the batches' values are. By this rule the interval from three
+seeds or more covers the mean in at least 93% of the cases, whatever the variance between seeds
+(``tests/test_independent.py``); a test at the 5% level misses moderate variances, and covers it in
+as few as 84%. Two seeds that differ are two values, without an interval.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ SEVERAL = 2
 
 
 def independent(values: Sequence[float], seeds: Sequence[Hashable]) -> list[float]:
-    """The independent values among ``values`` of these ``seeds``: the values themselves, or each seed's mean."""
+    """The independent values among ``values`` of these ``seeds``: the values themselves, or each
+    seed's mean.
+    """
     by_seed: dict[Hashable, list[float]] = {}
     for seed, value in zip(seeds, values, strict=True):
         by_seed.setdefault(seed, []).append(value)
@@ -35,6 +39,10 @@ def independent(values: Sequence[float], seeds: Sequence[Hashable]) -> list[floa
         return list(values)
     means = [math.fsum(run) / len(run) for run in runs]
     grand = math.fsum(values) / len(values)
-    between = math.fsum(len(run) * (mean - grand) ** 2 for run, mean in zip(runs, means, strict=True))
-    within = math.fsum((value - mean) ** 2 for run, mean in zip(runs, means, strict=True) for value in run)
+    between = math.fsum(
+        len(run) * (mean - grand) ** 2 for run, mean in zip(runs, means, strict=True)
+    )
+    within = math.fsum(
+        (value - mean) ** 2 for run, mean in zip(runs, means, strict=True) for value in run
+    )
     return means if between * inner > within * (len(runs) - 1) else list(values)

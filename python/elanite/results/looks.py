@@ -1,21 +1,24 @@
 """Looks: how often a short run may judge a claim, and the intervals that this takes.
 
-``elanite reproduce --decide`` spends its time where a verdict is open. The first look at a claim has the runs of
-``reproduce --quick``, mostly with one seed. If these runs do not resolve the claim, the second and last look has four
-runs for the configurations on which the verdict hangs, with other seeds (``RUNS``). A claim is judged at the first look
-if that one resolves it, or else from both looks' points. Windows, seeds and the budget are fixed before, so that every
-machine simulates the same points and gives the same verdicts.
+``elanite reproduce --decide`` spends its time where a verdict is open. The first look at a claim
+has the runs of ``reproduce --quick``, mostly with one seed. If these runs do not resolve the claim,
+the second and last look has four runs for the configurations on which the verdict hangs, with other
+seeds (``RUNS``). A claim is judged at the first look if that one resolves it, or else from both
+looks' points. Windows, seeds and the budget are fixed before, so that every machine simulates the
+same points and gives the same verdicts.
 
-Several looks have several chances to err. So the 5% error is divided among them, and each look's interval has a
-confidence of 1 - 5%/2: all of a claim's intervals cover the figure together in at least 95% of the cases, whatever the
-dependence between the looks (Bonferroni's inequality), and so does the interval at the look at which a run stops. These
-are repeated confidence intervals (Jennison and Turnbull 1989). Before the last look, the whole interval has to agree
-that the claim holds or is missed. The last look judges as a whole run does: a mean within the bounds holds.
+Several looks have several chances to err. So the 5% error is divided among them, and each look's
+interval has a confidence of 1 - 5%/2: all of a claim's intervals cover the figure together in at
+least 95% of the cases, whatever the dependence between the looks (Bonferroni's inequality), and so
+does the interval at the look at which a run stops. These are repeated confidence intervals
+(Jennison and Turnbull 1989). Before the last look, the whole interval has to agree that the claim
+holds or is missed. The last look judges as a whole run does: a mean within the bounds holds.
 
-The first look has one run for most points. Its batches do not show the variance between seeds, if there is any; the
-last look's intervals contain it (see ``independent``). That look has four runs, as an interval from two or three values
-is wider by Student's t than most claims can use. A third look with eight runs would add four runs to open claims'
-configurations, where the second one adds three.
+The first look has one run for most points. Its batches do not show the variance between seeds, if
+there is any; the last look's intervals contain it (see ``independent``). That look has four runs,
+as an interval from two or three values is wider by Student's t than most claims can use. A third
+look with eight runs would add four runs to open claims' configurations, where the second one adds
+three.
 """
 
 from __future__ import annotations
@@ -43,7 +46,9 @@ def more_looks_possible(look: int | None) -> bool:
 
 @cache
 def widening(values: int) -> float:
-    """A look's half interval over half a 95% interval, by the count of independent values; at least two."""
+    """A look's half interval over half a 95% interval, by the count of independent values; at least
+    two.
+    """
     return student(ERROR / len(RUNS), values - 1) / student(ERROR, values - 1)
 
 

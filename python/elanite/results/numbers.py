@@ -1,8 +1,9 @@
 """Measured figures: means with their intervals, and comparisons between two figures.
 
-Values are independent if they come from different batches or seeds in one configuration (``independent``). If a figure
-is the mean over several configurations (distributions, mappings), these are averaged within a batch first, so that
-differences between configurations do not widen the interval.
+Values are independent if they come from different batches or seeds in one configuration
+(``independent``). If a figure is the mean over several configurations (distributions, mappings),
+these are averaged within a batch first, so that differences between configurations do not widen the
+interval.
 """
 
 from __future__ import annotations
@@ -44,9 +45,13 @@ class Number:
     parts: tuple[StatementPart, ...] = ()
     """The claim's other statements."""
     drawn: bool = True
-    """Whether the simulations drew random numbers; else the figure is exact, as in any other run."""
+    """Whether the simulations drew random numbers; else the figure is exact, as in any other
+    run.
+    """
     short: bool = True
-    """Whether it may rest on points that a short run has shortened; else it is a whole run's figure."""
+    """Whether it may rest on points that a short run has shortened; else it is a whole run's
+    figure.
+    """
     ids: frozenset[str] = frozenset()
     """Its rows' points, if the figure is a mean over rows."""
 
@@ -67,15 +72,21 @@ class Number:
 
     @property
     def few(self) -> bool:
-        """Whether it has fewer than three values, or compares a figure that has: then its interval is not known.
+        """Whether it has fewer than three values, or compares a figure that has: then its interval
+        is not known.
 
-        One value shows no spread, and two values' spread is a single difference. An exact figure needs no interval.
+        One value shows no spread, and two values' spread is a single difference. An exact figure
+        needs no interval.
         """
-        return any(side.few for side in self.sides) if self.sides else self.drawn and self.n < FEWEST
+        return (
+            any(side.few for side in self.sides) if self.sides else self.drawn and self.n < FEWEST
+        )
 
     @property
     def lacking(self) -> bool:
-        """Whether a short run has too few values for it: it has few, and a whole run may have more."""
+        """Whether a short run has too few values for it: it has few, and a whole run may have
+        more.
+        """
         return any(side.lacking for side in self.sides) if self.sides else self.few and self.short
 
     @property
@@ -90,25 +101,33 @@ class Number:
 
     @property
     def n(self) -> int:
-        """The count of independent values; the lowest among its random sides for a comparison without value pairs."""
+        """The count of independent values; the lowest among its random sides for a comparison
+        without value pairs.
+        """
         if not self.values and self.sides:
             return min((side.n for side in self.sides if not side.exact), default=0)
         return len(_independent(self.values, self.seeds))
 
     def at(self, look: int | None) -> Number:
-        """The figure with one look's interval among several (see ``looks``); unchanged in a whole run."""
+        """The figure with one look's interval among several (see ``looks``); unchanged in a whole
+        run.
+        """
         if look is None or self.exact or self.n < FEWEST:
             return self
         times = looks.widening(self.n)
         return replace(
-            self, low=self.mean - times * (self.mean - self.low), high=self.mean + times * (self.high - self.mean)
+            self,
+            low=self.mean - times * (self.mean - self.low),
+            high=self.mean + times * (self.high - self.mean),
         )
 
     def turned(self, scale: float, shift: float = 0.0) -> Number:
         """The figure times a number, plus another number."""
         low, high = sorted((shift + scale * self.low, shift + scale * self.high))
         values = tuple(shift + scale * value for value in self.values)
-        moved = Number(shift + scale * self.mean, low, high, values=values, seeds=self.seeds, sides=self.sides)
+        moved = Number(
+            shift + scale * self.mean, low, high, values=values, seeds=self.seeds, sides=self.sides
+        )
         return replace(moved, drawn=self.drawn, short=self.short, ids=self.ids)
 
 
@@ -159,13 +178,16 @@ Measurement = Number | Order | Finding
 
 
 def averaged(rows: pl.DataFrame, note: str = "") -> Number:
-    """The mean over rows with its interval: values by batch and seed, each the mean over the configurations.
+    """The mean over rows with its interval: values by batch and seed, each the mean over the
+    configurations.
 
     The mean is exact if the points drew no random numbers.
     """
     keys = [key for key in ("seed", "batch") if key in rows.columns]
     means = rows.group_by(keys, maintain_order=True).agg(pl.col("value").mean()).sort(keys)
-    found = number(means["value"].to_list(), note, means["seed"].to_list() if "seed" in keys else ())
+    found = number(
+        means["value"].to_list(), note, means["seed"].to_list() if "seed" in keys else ()
+    )
     if "id" in rows.columns:
         found = replace(found, ids=frozenset(rows["id"]))
     if SHORT in rows.columns:
@@ -189,9 +211,9 @@ def number(values: Sequence[float], note: str = "", seeds: Sequence[int | None] 
 def prediction(runs: Sequence[float], look: int | None = None) -> tuple[float, float]:
     """The 95% prediction interval for one more run, from at least two runs.
 
-    The interval for the mean over n runs is t s / sqrt(n) wide on either side; a single run varies around a mean that
-    is uncertain itself, t s sqrt(1 + 1 / n), which is sqrt(n + 1) times as much. Runs are taken as normally
-    distributed.
+    The interval for the mean over n runs is t s / sqrt(n) wide on either side; a single run varies
+    around a mean that is uncertain itself, t s sqrt(1 + 1 / n), which is sqrt(n + 1) times as much.
+    Runs are taken as normally distributed.
     """
     mean = number(list(runs)).at(look)
     half = mean.half * math.sqrt(len(runs) + 1)
@@ -201,9 +223,16 @@ def prediction(runs: Sequence[float], look: int | None = None) -> tuple[float, f
 def ratio(one: Number, other: Number) -> Number:
     """One figure relative to another; the interval has both uncertainties.
 
-    A pair ratio's values come from its linear approximation at the means, so that they have its mean.
+    A pair ratio's values come from its linear approximation at the means, so that they have its
+    mean.
     """
-    mean = one.mean / other.mean if other.mean else math.copysign(math.inf, one.mean) if one.mean else math.nan
+    mean = (
+        one.mean / other.mean
+        if other.mean
+        else math.copysign(math.inf, one.mean)
+        if one.mean
+        else math.nan
+    )
     if other.mean and (apart := _distance(one, other, mean)) is not None:
         half = apart.half / abs(other.mean)
         values = tuple(mean + value / other.mean for value in apart.values)
@@ -221,13 +250,19 @@ def difference(one: Number, other: Number) -> Number:
 
 
 def _distance(one: Number, other: Number, times: float = 1.0) -> Number | None:
-    """The mean over one value less a multiple of the other, value by value; `None` if the two were not measured alike.
+    """The mean over one value less a multiple of the other, value by value; `None` if the two were
+    not measured alike.
 
-    Two configurations with the same seeds draw the same random numbers, so that both share much noise, and the pairs'
-    interval is narrower. It is right without common noise, too.
+    Two configurations with the same seeds draw the same random numbers, so that both share much
+    noise, and the pairs' interval is narrower. It is right without common noise, too.
     """
     random = one.drawn and other.drawn
-    alike = random and len(one.values) == len(other.values) > 1 and one.seeds == other.seeds and math.isfinite(times)
+    alike = (
+        random
+        and len(one.values) == len(other.values) > 1
+        and one.seeds == other.seeds
+        and math.isfinite(times)
+    )
     pairs = zip(one.values, other.values, strict=True) if alike else ()
     return number([a - times * b for a, b in pairs], seeds=one.seeds) if alike else None
 
@@ -252,10 +287,13 @@ def _independent(values: Sequence[float], seeds: Sequence[int | None]) -> list[f
     return independent(values, seeds) if seeds else list(values)
 
 
-def excuse(groups: Sequence[Hashable], holds: Sequence[bool | None], excused: int) -> list[bool | None]:
+def excuse(
+    groups: Sequence[Hashable], holds: Sequence[bool | None], excused: int
+) -> list[bool | None]:
     """Whether cases hold if this many cases in each group may fail.
 
-    A case that is not resolved is excused, too, if an excuse is left: whether it fails makes no difference then.
+    A case that is not resolved is excused, too, if an excuse is left: whether it fails makes no
+    difference then.
     """
     left = dict.fromkeys(groups, excused)
     judged = list(holds)

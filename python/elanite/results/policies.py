@@ -1,7 +1,7 @@
 """Names for multirail policies (coll2003) in figures and measures, from a series' machine changes.
 
-The experiments on several rails vary parameters in ``machine`` only. The label for these changes is a column in their
-tables, such as ``rails.policy=dynamic, rails.striping=1.0``.
+The experiments on several rails vary parameters in ``machine`` only. The label for these changes is
+a column in their tables, such as ``rails.policy=dynamic, rails.striping=1.0``.
 """
 
 from __future__ import annotations
@@ -27,33 +27,49 @@ def changes(label: str) -> dict[str, str]:
 
 
 def with_policies(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with columns for their rails, policy, striping and threshold, and with a name for all but the rails."""
+    """The rows with columns for their rails, policy, striping and threshold, and with a name for
+    all but the rails.
+    """
     rows = padded(rows, machine=pl.String)
     labels = rows["machine"].unique(maintain_order=True).to_list()
     known = [_policy_columns(label or "") | {"machine": label} for label in labels]
     columns = ("machine", "rails", "policy", "striping", "threshold", "curve")
     schema = dict.fromkeys(columns, pl.String) | {"rails": pl.Int64}
-    return rows.join(pl.DataFrame(known, schema=schema), on="machine", nulls_equal=True, maintain_order="left")
+    return rows.join(
+        pl.DataFrame(known, schema=schema), on="machine", nulls_equal=True, maintain_order="left"
+    )
 
 
 def _policy_columns(label: str) -> dict[str, object]:
     said = changes(label)
     policy = said.get("rails.policy", "")
     alone = policy in ("static", "basic")
-    striping = "" if alone else STRIPED.get(said.get("rails.striping", ""), said.get("rails.striping", ""))
+    striping = (
+        "" if alone else STRIPED.get(said.get("rails.striping", ""), said.get("rails.striping", ""))
+    )
     threshold = said.get("rails.threshold", "") if policy == "hybrid" else ""
     return {
         "rails": int(said.get("rails.count", RAILS)),
         "policy": policy,
         "striping": striping,
         "threshold": threshold,
-        "curve": ", ".join(word for word in (policy, threshold and f"up to {threshold}", striping) if word),
+        "curve": ", ".join(
+            word for word in (policy, threshold and f"up to {threshold}", striping) if word
+        ),
     }
 
 
 def ordered(rows: pl.DataFrame) -> list[str]:
-    """The names from ``with_policies``, in the order of ``POLICIES``; other policies come last, in row order."""
-    names = rows.filter(pl.col("policy") != "").select("policy", "curve").unique(maintain_order=True)
+    """The names from ``with_policies``, in the order of ``POLICIES``; other policies come last, in
+    row order.
+    """
+    names = (
+        rows.filter(pl.col("policy") != "").select("policy", "curve").unique(maintain_order=True)
+    )
     policies = dict.fromkeys((*POLICIES, *names["policy"]))
     names = names.sort(pl.col("curve").str.contains(STRIPED["1.0"]), maintain_order=True)
-    return [name for policy in policies for name in names.filter(pl.col("policy") == policy)["curve"].to_list()]
+    return [
+        name
+        for policy in policies
+        for name in names.filter(pl.col("policy") == policy)["curve"].to_list()
+    ]

@@ -1,14 +1,15 @@
 """Samples for a figure, and whether two samples differ.
 
-A sample is one figure's values by seed and batch. The simulator records for each point whether it drew random numbers
-(``random`` in the manifest). A point without draws has no noise: its mean is exact, and any difference between two
-exact means is real.
+A sample is one figure's values by seed and batch. The simulator records for each point whether it
+drew random numbers (``random`` in the manifest). A point without draws has no noise: its mean is
+exact, and any difference between two exact means is real.
 
-Noise is left where random numbers were drawn. Two samples with the same seeds and batches are compared pair by pair:
-their runs draw from the same random streams, so that common noise cancels and the difference's interval is narrower.
-The interval is right without common noise, too, for example where the change that is studied also changes the draw
-order. Samples with other seeds or batches count as independent. An exact mean needs no partner: it is compared with the
-other side's interval.
+Noise is left where random numbers were drawn. Two samples with the same seeds and batches are
+compared pair by pair: their runs draw from the same random streams, so that common noise cancels
+and the difference's interval is narrower. The interval is right without common noise, too, for
+example where the change that is studied also changes the draw order. Samples with other seeds or
+batches count as independent. An exact mean needs no partner: it is compared with the other side's
+interval.
 
 Every sample pair has one of three states (``ComparisonState``). *Differs*: the difference's 95%
 interval excludes zero. *Equal*: the interval contains zero and reaches no farther than
@@ -33,8 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 NEGLIGIBLE = 0.01
-"""Means are equal if their difference is surely below this fraction of the larger one; also the error for measured
-values without a sigma (see ``elanite.study.measured``)."""
+"""Means are equal if their difference is surely below this fraction of the larger one; also the
+error for measured values without a sigma (see ``elanite.study.measured``).
+"""
 
 ROUNDED = 1e-12
 """Exact means that are less apart, as a fraction, differ by rounding alone."""
@@ -56,11 +58,15 @@ class Sample:
     """Each value's seed and, where there are several, batch, in ascending order."""
     values: tuple[float, ...]
     random: bool | None = None
-    """Whether the simulator drew random numbers; `None` if that was not recorded. Noise is possible unless False."""
+    """Whether the simulator drew random numbers; `None` if that was not recorded.
+
+    Noise is possible unless False.
+    """
 
     @classmethod
     def of(cls, rows: pl.DataFrame, random: Iterable[bool | None]) -> Sample:
-        """The sample from rows with the columns ``seed``, ``batch`` and ``value``; one value for each seed and batch.
+        """The sample from rows with the columns ``seed``, ``batch`` and ``value``; one value for
+        each seed and batch.
 
         ``random``: for each of the rows' points, whether it drew random numbers.
         """
@@ -80,7 +86,11 @@ class Sample:
     def figure(self) -> Number:
         """The mean with its 95% interval, which is the mean alone where it is exact."""
         found = number(self.values, seeds=[seed for seed, _ in self.labels])
-        return replace(found, low=found.mean, high=found.mean, values=(), seeds=()) if self.exact else found
+        return (
+            replace(found, low=found.mean, high=found.mean, values=(), seeds=())
+            if self.exact
+            else found
+        )
 
     @property
     def bounded(self) -> bool:
@@ -97,7 +107,9 @@ class SamplePair:
 
     @property
     def paired(self) -> bool:
-        """Whether value is compared with value: no side is exact, and seeds and batches are the same."""
+        """Whether value is compared with value: no side is exact, and seeds and batches are the
+        same.
+        """
         return not (self.a.exact or self.b.exact) and self.a.labels == self.b.labels
 
     @property
@@ -110,7 +122,11 @@ class SamplePair:
         """Whether the figures differ."""
         a, b = self.a.figure, self.b.figure
         if self.exact:
-            return ComparisonState.EQUAL if math.isclose(a.mean, b.mean, rel_tol=ROUNDED) else ComparisonState.DIFFERS
+            return (
+                ComparisonState.EQUAL
+                if math.isclose(a.mean, b.mean, rel_tol=ROUNDED)
+                else ComparisonState.DIFFERS
+            )
         if self.paired and self.a.values == self.b.values:
             return ComparisonState.EQUAL
         change = self.difference
@@ -131,8 +147,8 @@ class SamplePair:
     def ratio(self) -> Number | None:
         """The second mean relative to the first; `None` if the first is 0.
 
-        The interval is the difference's, as a fraction of the first mean: it excludes 1 if the figures differ. Without
-        an interval, it is the mean alone.
+        The interval is the difference's, as a fraction of the first mean: it excludes 1 if the
+        figures differ. Without an interval, it is the mean alone.
         """
         a, b = self.a.figure.mean, self.b.figure.mean
         if not a:
@@ -142,21 +158,31 @@ class SamplePair:
 
     @property
     def change(self) -> float:
-        """The means' distance as a fraction of the smaller one: 0.5 for half as much more or less."""
+        """The means' distance as a fraction of the smaller one: 0.5 for half as much more or
+        less.
+        """
         low, high = sorted(abs(side.figure.mean) for side in (self.a, self.b))
         if self.a.figure.mean * self.b.figure.mean <= 0:
             return 0.0 if self.a.figure.mean == self.b.figure.mean else math.inf
         return high / low - 1
 
     def texts(self, unit: str) -> tuple[str, str, str]:
-        """Both means and their ratio for people: with intervals, or exact, with enough digits to distinguish them."""
+        """Both means and their ratio for people: with intervals, or exact, with enough digits to
+        distinguish them.
+        """
         relative = self.ratio
         if self.exact:
             scale = SCALE.get(unit, 1.0)
             sides = distinct(scale * self.a.figure.mean, scale * self.b.figure.mean)
             return *sides, distinct(relative.mean, 1.0)[0] if relative else ""
         a, b = (
-            estimate(side.figure.mean, side.figure.low, side.figure.high, 0 if side.exact else side.figure.n, unit)
+            estimate(
+                side.figure.mean,
+                side.figure.low,
+                side.figure.high,
+                0 if side.exact else side.figure.n,
+                unit,
+            )
             for side in (self.a, self.b)
         )
         if relative is None:
@@ -170,6 +196,12 @@ class SamplePair:
 
     @property
     def _sides(self) -> tuple[Number, Number]:
-        """The second and the first figure, as ``difference`` and ``ratio`` take them: with values where they pair."""
+        """The second and the first figure, as ``difference`` and ``ratio`` take them: with values
+        where they pair.
+        """
         b, a = self.b.figure, self.a.figure
-        return (b, a) if self.paired else (replace(b, values=(), seeds=()), replace(a, values=(), seeds=()))
+        return (
+            (b, a)
+            if self.paired
+            else (replace(b, values=(), seeds=()), replace(a, values=(), seeds=()))
+        )

@@ -1,8 +1,9 @@
 """Selects rows by claims' and figures' ``where``.
 
-For a column, ``where`` gives a value, a list of values, or a table with bounds: ``least`` and ``most`` (inclusive),
-``above`` and ``below`` (exclusive), or ``not`` with the values to leave out. The empty text stands for rows without
-such a parameter, and ``{other}`` for another column's value. Columns that no row has are empty.
+For a column, ``where`` gives a value, a list of values, or a table with bounds: ``least`` and
+``most`` (inclusive), ``above`` and ``below`` (exclusive), or ``not`` with the values to leave out.
+The empty text stands for rows without such a parameter, and ``{other}`` for another column's value.
+Columns that no row has are empty.
 """
 
 from __future__ import annotations
@@ -24,7 +25,11 @@ BOUNDS = {"least": pl.Expr.ge, "most": pl.Expr.le, "above": pl.Expr.gt, "below":
 def chosen(rows: pl.DataFrame, where: Mapping[str, object]) -> pl.DataFrame:
     """The selected rows."""
     rows = padded(rows, **dict.fromkeys(where, pl.String))
-    return rows.filter([_condition(rows, name, wanted) for name, wanted in where.items()]) if where else rows
+    return (
+        rows.filter([_condition(rows, name, wanted) for name, wanted in where.items()])
+        if where
+        else rows
+    )
 
 
 def empty(rows: pl.DataFrame, name: str) -> pl.Expr:
@@ -45,7 +50,9 @@ def _condition(rows: pl.DataFrame, name: str, wanted: object) -> pl.Expr:
     if rows.schema[name] == pl.String:
         numbers = [value for value in values if isinstance(value, float)]
         values = [str(value) for value in values]
-        same = [column.cast(pl.Float64, strict=False).eq_missing(value) for value in numbers]  # a text such as 1e-7
+        same = [
+            column.cast(pl.Float64, strict=False).eq_missing(value) for value in numbers
+        ]  # a text such as 1e-7
     else:
         same = []
     equal = [column.eq_missing(value) for value in values if value != ""]

@@ -35,12 +35,18 @@ class Setting:
     @property
     def texts(self) -> tuple[str, str]:
         """Both sides' values, the first few of many."""
-        first, second = (", ".join(side[:MOST]) + _more(len(side) - MOST) for side in (self.a, self.b))
+        first, second = (
+            ", ".join(side[:MOST]) + _more(len(side) - MOST) for side in (self.a, self.b)
+        )
         return first, second
 
 
-def differing_settings(pairs: Iterable[tuple[Sequence[Manifest], Sequence[Manifest]]]) -> tuple[Setting, ...]:
-    """The keys that differ between the two sides of any pair, with the values from the pairs in which they do."""
+def differing_settings(
+    pairs: Iterable[tuple[Sequence[Manifest], Sequence[Manifest]]],
+) -> tuple[Setting, ...]:
+    """The keys that differ between the two sides of any pair, with the values from the pairs in
+    which they do.
+    """
     found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for sides in pairs:
         a, b = (_of_side(side) for side in sides)
@@ -80,7 +86,9 @@ def _of_point(manifest: Manifest) -> Iterator[tuple[str, object]]:
     for workload in point["workload"].values():
         jobs = workload.get("jobs")
         for name, job in jobs.items() if isinstance(jobs, dict) else [("", workload)]:
-            begin = f"series.{point['series']}." + (f"{name}." if isinstance(jobs, dict) and len(jobs) > 1 else "")
+            begin = f"series.{point['series']}." + (
+                f"{name}." if isinstance(jobs, dict) and len(jobs) > 1 else ""
+            )
             yield from ((f"{begin}{key}", value) for key, value in job.items())
     faults = point.get("faults", [])
     for place, fault in enumerate(faults):
@@ -89,7 +97,13 @@ def _of_point(manifest: Manifest) -> Iterator[tuple[str, object]]:
     yield from ((f"run.{key}", value) for key, value in point["run"].items())
     yield "seed", point["seed"]
     build = manifest.build
-    yield "simulator", f"revision {manifest.data['versions'].get('model', '')}, engine {build.engine[:12] or 'unknown'}"
+    yield (
+        "simulator",
+        (
+            f"revision {manifest.data['versions'].get('model', '')}, engine"
+            f" {build.engine[:12] or 'unknown'}"
+        ),
+    )
 
 
 def _more(count: int) -> str:

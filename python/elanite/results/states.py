@@ -1,25 +1,29 @@
-"""Whether a load is steady, saturated or undecided: one answer for figures, findings, tables and claims.
+"""Whether a load is steady, saturated or undecided: one answer for figures, findings, tables and
+claims.
 
-coll2003 s5.3: "Saturation is defined as the minimum offered bandwidth where the accepted bandwidth is lower than the
-global packet creation rate at the source nodes." Two tests look for such a load:
+coll2003 s5.3: "Saturation is defined as the minimum offered bandwidth where the accepted bandwidth
+is lower than the global packet creation rate at the source nodes." Two tests look for such a load:
 
-- The curve: the nominal load exceeds its curve's maximum accepted load by more than this maximum's interval. A curve is
-  one configuration at all its loads. Loads beyond saturation repeat the measurement of the maximum: all points with
-  intervals that contain the highest accepted load are averaged. The maximum is known below the curve's highest load,
-  and at the highest load if the queues grow there in half the seeds or more.
-- The queues: the simulator decides for each run whether the sources' queues grow in its window (the metric
-  ``saturated`` in the tables, "queues grow" for people).
+- The curve: the nominal load exceeds its curve's maximum accepted load by more than this maximum's
+  interval. A curve is one configuration at all its loads. Loads beyond saturation repeat the
+  measurement of the maximum: all points with intervals that contain the highest accepted load are
+  averaged. The maximum is known below the curve's highest load, and at the highest load if the
+  queues grow there in half the seeds or more.
+- The queues: the simulator decides for each run whether the sources' queues grow in its window (the
+  metric ``saturated`` in the tables, "queues grow" for people).
 
-A point is *saturated* if its load is above the interval of its curve's maximum, if the queues grow in all its seeds, or
-if a lower load on its curve is saturated. A point is *steady* if its load is below this interval, the queues grow in no
-seed, and the accepted load shows it: the mean is at least 95% of the offered load, and the mean less its uncertainty is
-at least 90%, or a higher load on its curve is steady. Any other point is *undecided*: its load is within the maximum's
-interval, its window is too short, or its seeds differ. An interval never excuses a loss. Latencies are drawn and judged
-at steady points only.
+A point is *saturated* if its load is above the interval of its curve's maximum, if the queues grow
+in all its seeds, or if a lower load on its curve is saturated. A point is *steady* if its load is
+below this interval, the queues grow in no seed, and the accepted load shows it: the mean is at
+least 95% of the offered load, and the mean less its uncertainty is at least 90%, or a higher load
+on its curve is steady. Any other point is *undecided*: its load is within the maximum's interval,
+its window is too short, or its seeds differ. An interval never excuses a loss. Latencies are drawn
+and judged at steady points only.
 
-A window's accepted and offered load differ by the messages in flight at its two ends. The uncertainty is this
-difference's: the undelivered messages at the batches' ends lie around a line, and their distances from the line are an
-end's noise. Arrival noise does not count, because it is in both loads.
+A window's accepted and offered load differ by the messages in flight at its two ends. The
+uncertainty is this difference's: the undelivered messages at the batches' ends lie around a line,
+and their distances from the line are an end's noise. Arrival noise does not count, because it is in
+both loads.
 """
 
 from __future__ import annotations
@@ -42,9 +46,15 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 MEANINGS = {
-    "saturated": "Metric of a run: whether its sources' queues have grown in the window by more than a twentieth of the"
-    " arrivals and by more than half a message for each process. Tables for people name it `queues grow`.",
-    "state": "Verdict on an offered load from all loads and seeds of its curve: steady, saturated or undecided.",
+    "saturated": (
+        "Metric of a run: whether its sources' queues have grown in the window by more than a"
+        " twentieth of the arrivals and by more than half a message for each process. Tables for"
+        " people name it `queues grow`."
+    ),
+    "state": (
+        "Verdict on an offered load from all loads and seeds of its curve: steady, saturated or"
+        " undecided."
+    ),
     "because": "The comparison that decides the state of an offered load.",
 }
 """The state columns and metrics, as ``elanite explain`` describes them."""
@@ -56,7 +66,9 @@ SURE = 2 * LOST
 """The same for the accepted load less its uncertainty."""
 
 MOST = 0.5
-"""The share of seeds with growing queues from which on the curve decides at its highest load, too."""
+"""The share of seeds with growing queues from which on the curve decides at its highest load,
+too.
+"""
 
 
 class QueueState(StrEnum):
@@ -83,8 +95,9 @@ class Load:
     """The fraction of seeds with growing queues."""
     seeds: int = 1
     ends: float = 0.0
-    """Half the interval of the accepted less the offered load, by the messages in flight at the window's ends; 0 if
-    unknown."""
+    """Half the interval of the accepted less the offered load, by the messages in flight at the
+    window's ends; 0 if unknown.
+    """
 
 
 def states(curve: Sequence[Load]) -> list[QueueState]:
@@ -111,7 +124,10 @@ def judged(curve: Sequence[Load]) -> list[tuple[QueueState, str]]:
             reason = f"nominal load {top.beside(nominal)}{also}"
         found.append((state, reason))
     pairs = zip(curve, found, strict=True)
-    steady = max((load.nominal or 0.0 for load, (state, _) in pairs if state is QueueState.STEADY), default=0.0)
+    steady = max(
+        (load.nominal or 0.0 for load, (state, _) in pairs if state is QueueState.STEADY),
+        default=0.0,
+    )
     for place, load in enumerate(curve):
         if (
             _is_unsure(load)
@@ -120,22 +136,32 @@ def judged(curve: Sequence[Load]) -> list[tuple[QueueState, str]]:
         ):
             accepted, offered = distinct(load.accepted or 0.0, load.offered or 0.0)
             reason = (
-                f"accepted {accepted} ≥ {1.0 - LOST:.0%} of {offered} offered, and the load {number(steady)} is steady"
+                f"accepted {accepted} ≥ {1.0 - LOST:.0%} of {offered} offered, and the load"
+                f" {number(steady)} is steady"
             )
             found[place] = QueueState.STEADY, reason
     pairs = zip(curve, found, strict=True)
     saturated = min(
-        (load.nominal or 0.0 for load, (state, _) in pairs if state is QueueState.SATURATED), default=math.inf
+        (load.nominal or 0.0 for load, (state, _) in pairs if state is QueueState.SATURATED),
+        default=math.inf,
     )
     for place, load in enumerate(curve):
         if found[place][0] is QueueState.UNDECIDED and (load.nominal or 0.0) > saturated:
-            found[place] = QueueState.SATURATED, f"the load {number(saturated)} is saturated, and {found[place][1]}"
+            found[place] = (
+                QueueState.SATURATED,
+                f"the load {number(saturated)} is saturated, and {found[place][1]}",
+            )
     return found
 
 
 def _is_unsure(load: Load) -> bool:
     """Whether a point lacks only a small uncertainty to be steady."""
-    if load.saturated or load.accepted is None or load.offered is None or load.accepted < (1.0 - LOST) * load.offered:
+    if (
+        load.saturated
+        or load.accepted is None
+        or load.offered is None
+        or load.accepted < (1.0 - LOST) * load.offered
+    ):
         return False
     return load.accepted - load.ends < (1.0 - SURE) * load.offered
 
@@ -160,13 +186,18 @@ class Maximum:
         return self.mean + self.half
 
     def beside(self, load: float) -> str:
-        """The comparison between a load and the interval: ``160 > 141.6 + 7.14, the highest accepted load``."""
+        """The comparison between a load and the interval:
+        ``160 > 141.6 + 7.14, the highest accepted load``.
+        """
         above = load > self.high
         at, mean = distinct(load, self.mean)
         name = "the highest accepted load"
         if self.count > 1:
             name = f"the mean of the {self.count} accepted loads that may be the highest"
-        return f"{at} {'>' if above else 'within'} {mean} {'+' if above else '±'} {number(self.half)}, {name}"
+        return (
+            f"{at} {'>' if above else 'within'} {mean} {'+' if above else '±'} {number(self.half)},"
+            f" {name}"
+        )
 
 
 def maximum(curve: Sequence[Load]) -> Maximum:
@@ -176,7 +207,10 @@ def maximum(curve: Sequence[Load]) -> Maximum:
         return Maximum(math.inf, 0.0, 0)
     best, _ = max(known)
     same = [(mean, half) for mean, half in known if mean + half >= best]
-    mean, half = sum(mean for mean, _ in same) / len(same), math.hypot(*(half for _, half in same)) / len(same)
+    mean, half = (
+        sum(mean for mean, _ in same) / len(same),
+        math.hypot(*(half for _, half in same)) / len(same),
+    )
     return Maximum(mean, half, len(same))
 
 
@@ -200,16 +234,20 @@ def _own_state(load: Load) -> tuple[QueueState, str]:
     sure = f", {accepted} - {number(load.ends)} ≥ {1.0 - SURE:.0%}" if load.ends else ""
     return (
         QueueState.STEADY,
-        f"queues grow in {seeds}; accepted {accepted} ≥ {1.0 - LOST:.0%}{sure} of {offered} offered",
+        (
+            f"queues grow in {seeds}; accepted {accepted} ≥ {1.0 - LOST:.0%}{sure} of {offered}"
+            " offered"
+        ),
     )
 
 
 def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFrame:
     """Tidy rows with their points' state in the columns ``STATE`` and ``REASON``.
 
-    ``beside`` are columns that are not parameters. Rows of configurations without any load metric, such as pings, have
-    no state. Series may continue a curve, and a point in several of them counts once; but series with other points at
-    the same load, such as those of longer windows, have a curve each.
+    ``beside`` are columns that are not parameters. Rows of configurations without any load metric,
+    such as pings, have no state. Series may continue a curve, and a point in several of them counts
+    once; but series with other points at the same load, such as those of longer windows, have a
+    curve each.
     """
     every = unloaded(rows)
     keys = [name for name in parameters(every) if name not in ("_load", "series", *beside)]
@@ -235,15 +273,20 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
     )
     batches = (
         bare.filter(pl.col("metric").is_in(["accepted", "offered"]))
-        .group_by([*keys, "_load", *(name for name in ("seed", "batch") if name in bare.columns)], maintain_order=True)
+        .group_by(
+            [*keys, "_load", *(name for name in ("seed", "batch") if name in bare.columns)],
+            maintain_order=True,
+        )
         .agg(lost=values("offered").mean() - values("accepted").mean())
         .drop_nulls("lost")
     )
-    seeds = batches.group_by([*keys, "_load", *(["seed"] if "seed" in bare.columns else [])], maintain_order=True).agg(
-        "lost"
-    )
+    seeds = batches.group_by(
+        [*keys, "_load", *(["seed"] if "seed" in bare.columns else [])], maintain_order=True
+    ).agg("lost")
     runs = seeds.group_by([*keys, "_load"], maintain_order=True).agg(pl.col("lost").alias("runs"))
-    points = points.join(runs, on=[*keys, "_load"], how="left", nulls_equal=True, maintain_order="left")
+    points = points.join(
+        runs, on=[*keys, "_load"], how="left", nulls_equal=True, maintain_order="left"
+    )
     loads = [
         Load(nominal, offered, *accepted_load(accepted, of), saturated, seeds, ends(lost or []))
         for nominal, offered, accepted, of, saturated, seeds, lost in points.select(
@@ -251,7 +294,12 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
         ).iter_rows()
     ]
     found: list[tuple[QueueState | None, str | None]] = [(None, None)] * len(loads)
-    curves = points.with_row_index("_point").group_by(keys, maintain_order=True).agg("_point")["_point"].to_list()
+    curves = (
+        points.with_row_index("_point")
+        .group_by(keys, maintain_order=True)
+        .agg("_point")["_point"]
+        .to_list()
+    )
     for curve in curves:
         for place, state in zip(curve, judged([loads[place] for place in curve]), strict=True):
             load = loads[place]
@@ -261,24 +309,36 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
         pl.Series(STATE, [state for state, _ in found], pl.String),
         pl.Series(REASON, [reason for _, reason in found], pl.String),
     )
-    joined = every.join(states_of, on=[*keys, "_load"], how="left", nulls_equal=True, maintain_order="left")
+    joined = every.join(
+        states_of, on=[*keys, "_load"], how="left", nulls_equal=True, maintain_order="left"
+    )
     return rows.with_columns(joined[STATE], joined[REASON])
 
 
 def _separate_series(rows: pl.DataFrame, keys: Sequence[str]) -> pl.Expr:
-    """The series of rows on curves with several points at one load and seed; null on other curves."""
-    each = rows.group_by([*keys, "_load", *(["seed"] if "seed" in rows.columns else [])]).agg(pl.col("id").n_unique())
+    """The series of rows on curves with several points at one load and seed; null on other
+    curves.
+    """
+    each = rows.group_by([*keys, "_load", *(["seed"] if "seed" in rows.columns else [])]).agg(
+        pl.col("id").n_unique()
+    )
     curves = each.filter(pl.col("id") > 1).select(keys).unique()
-    several = rows.with_row_index("_row").join(curves, on=keys, how="semi", nulls_equal=True)["_row"]
+    several = rows.with_row_index("_row").join(curves, on=keys, how="semi", nulls_equal=True)[
+        "_row"
+    ]
     return pl.when(pl.int_range(pl.len()).is_in(several.implode())).then(pl.col("series"))
 
 
 def is_steady() -> pl.Expr:
-    """Whether rows with states are steady; rows without a state have no load that could be too high."""
+    """Whether rows with states are steady; rows without a state have no load that could be too
+    high.
+    """
     return pl.col(STATE).fill_null(QueueState.STEADY) == QueueState.STEADY
 
 
-def accepted_load(values: Sequence[float], seeds: Sequence[int | None]) -> tuple[float | None, float]:
+def accepted_load(
+    values: Sequence[float], seeds: Sequence[int | None]
+) -> tuple[float | None, float]:
     """The mean and half its interval, which is 0 for too few values."""
     if not values:
         return None, 0.0
@@ -288,11 +348,12 @@ def accepted_load(values: Sequence[float], seeds: Sequence[int | None]) -> tuple
 
 
 def ends(runs: Sequence[Sequence[float]]) -> float:
-    """Half the interval of the runs' mean lost load, from each batch's lost load; 0 for too few batches.
+    """Half the interval of the runs' mean lost load, from each batch's lost load; 0 for too few
+    batches.
 
-    The lost loads' sums are the undelivered messages at the batches' ends, in units of a batch. The mean lost load is
-    the difference between the last and the first sum over the batch count, so that its error is that of two ends, with
-    the variance around a straight line.
+    The lost loads' sums are the undelivered messages at the batches' ends, in units of a batch. The
+    mean lost load is the difference between the last and the first sum over the batch count, so
+    that its error is that of two ends, with the variance around a straight line.
     """
     known = [run for run in runs if len(run) >= FEWEST]
     if not known:
@@ -301,13 +362,17 @@ def ends(runs: Sequence[Sequence[float]]) -> float:
     for run in known:
         undelivered = list(accumulate(run, initial=0.0))
         slope, start = linear_regression(range(len(undelivered)), undelivered)
-        squares += sum((value - start - slope * place) ** 2 for place, value in enumerate(undelivered))
+        squares += sum(
+            (value - start - slope * place) ** 2 for place, value in enumerate(undelivered)
+        )
         degrees += len(undelivered) - 2
         variance += 2 / len(run) ** 2
     return _student(degrees) * math.sqrt(squares / degrees * variance) / len(known)
 
 
 def _student(degrees: int) -> float:
-    """Student's t for a 95% interval, from the interval of values with a standard error of one over their number."""
+    """Student's t for a 95% interval, from the interval of values with a standard error of one over
+    their number.
+    """
     _, low, high = _core.interval([1.0, *[0.0] * degrees])
     return (high - low) / 2 * (degrees + 1)

@@ -1,20 +1,23 @@
 """The store: one folder per finished point, found by the point's content.
 
-``DIR/store/<id>/`` holds ``manifest.json``, ``rows.parquet``, and one Parquet file for each other table in ``TABLES``
-in which the point has rows. A folder is written aside, forced to the disk and renamed, so that it exists as a whole or
-not at all. A run that is killed at any moment loses no finished point, and its leftovers do not look finished.
+``DIR/store/<id>/`` holds ``manifest.json``, ``rows.parquet``, and one Parquet file for each other
+table in ``TABLES`` in which the point has rows. A folder is written aside, forced to the disk and
+renamed, so that it exists as a whole or not at all. A run that is killed at any moment loses no
+finished point, and its leftovers do not look finished.
 
-All differences between two runs of the same point by one build are under ``times`` in the manifest; all other bytes are
-equal. Another build's point (``base.build``) is read, but a campaign simulates it again. A folder with any changed bit
-is not taken: its point is simulated again.
+All differences between two runs of the same point by one build are under ``times`` in the manifest;
+all other bytes are equal. Another build's point (``base.build``) is read, but a campaign simulates
+it again. A folder with any changed bit is not taken: its point is simulated again.
 
-Several processes, on one host or on many, may use one store at the same time. Two may simulate the same point: the
-first rename wins, and both have written the same bytes. ``Store.claim`` makes this rare. An unfinished folder names the
-process that writes it, and is removed when that process is known to be dead, or after a day.
+Several processes, on one host or on many, may use one store at the same time. Two may simulate the
+same point: the first rename wins, and both have written the same bytes. ``Store.claim`` makes this
+rare. An unfinished folder names the process that writes it, and is removed when that process is
+known to be dead, or after a day.
 
 - ``points``: the ``Store``.  ``manifest``: a folder's own description, and the checks.
 - ``checks``: whether a point is the result that it claims to be.
-- ``places``: folders that hosts share.  ``remote``: object stores.  ``leases``, ``owner``: the workers on points.
+- ``places``: folders that hosts share. ``remote``: object stores. ``leases``, ``owner``: the
+  workers on points.
 - ``upkeep``: list, verify, collect garbage, merge.
 """
 
@@ -67,10 +70,11 @@ if not TYPE_CHECKING:
 
 
 def read(folder: Path, layout: int, unsealed: int, shape: type[Shape]) -> Shape | None:
-    """The manifest in a folder that ``keep`` has written; `None` unless the folder is complete and undamaged.
+    """The manifest in a folder that ``keep`` has written; `None` unless the folder is complete and
+    undamaged.
 
-    Folders in the layout ``unsealed`` have no seal; ``shape`` is the manifest's type. Raises ``UnreadableError`` if the
-    state is unknown.
+    Folders in the layout ``unsealed`` have no seal; ``shape`` is the manifest's type. Raises
+    ``UnreadableError`` if the state is unknown.
     """
     try:
         return manifest.read(Folder(folder.parent), folder.name, layout, unsealed, shape)
@@ -78,12 +82,15 @@ def read(folder: Path, layout: int, unsealed: int, shape: type[Shape]) -> Shape 
         return None
 
 
-def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: dict[str, object]) -> None:
-    """Write a folder with tables and its manifest, and fill in its ``files``. Returns when the folder is on the disk.
+def keep(
+    folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: dict[str, object]
+) -> None:
+    """Write a folder with tables and its manifest, and fill in its ``files``. Returns when the
+    folder is on the disk.
 
-    An existing folder with the same identity stays if this build has written it: it has the same content. Another
-    build's folder is replaced. Raises ``StoreError`` if the folder cannot be written; then partial files are removed
-    where this is possible.
+    An existing folder with the same identity stays if this build has written it: it has the same
+    content. Another build's folder is replaced. Raises ``StoreError`` if the folder cannot be
+    written; then partial files are removed where this is possible.
     """
     place, files = Folder(folder), manifest.seal(tables, data)
     if not place.keep(identity, files) and not is_own(folder, identity):
@@ -91,10 +98,11 @@ def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: 
 
 
 def rescued(write: Callable[[Path], Path], out: Path) -> tuple[Path, str]:
-    """Keep a run's results, which cost more than its tables, below ``out``, or else in a temporary folder.
+    """Keep a run's results, which cost more than its tables, below ``out``, or else in a temporary
+    folder.
 
-    Returns the folder that ``write`` has returned, and why it is not below ``out``; empty if it is. Raises
-    ``ElaniteError`` if the temporary folder has no room, either.
+    Returns the folder that ``write`` has returned, and why it is not below ``out``; empty if it is.
+    Raises ``ElaniteError`` if the temporary folder has no room, either.
     """
     try:
         return write(out), ""
@@ -106,8 +114,8 @@ def rescued(write: Callable[[Path], Path], out: Path) -> tuple[Path, str]:
     except StoreError:
         shutil.rmtree(aside, ignore_errors=True)
         raise ElaniteError(
-            f"{cause}\n  The temporary folder has no room, either, so that the results of the run are lost. Make room,"
-            " and run the same command again."
+            f"{cause}\n  The temporary folder has no room, either, so that the results of the run"
+            " are lost. Make room, and run the same command again."
         ) from None
     return kept, f"{cause}\n  The results of the run are kept in {kept} instead."
 

@@ -1,16 +1,17 @@
-"""Checks on finished points beyond their checksums: whether a folder is the result that it claims to be.
+"""Checks on finished points beyond their checksums: whether a folder is the result that it claims
+to be.
 
 A seal shows damage, and anyone can make one. So three statements in a manifest are derived again:
 
-- **The identity** is computed from ``point``, the content that was simulated. Parameters, series and seed, by which
-  figures find the point, must equal the content's; keys that a sweep has varied are parameters, too, with the values
-  of the content's machine.
-- **The digest** is computed from the tables: the simulator takes it over all packets (``base``) and every table. It
-  covers measurements and counts. It does not cover derived columns: units, link and switch names,
-  and switch sums. This costs several times as much as the checksums. So it is done when a point is
-  written, which is refused if they differ, when a point is merged, and beside ``resimulate``. In
-  between, the **bond** holds digest and tables together: a checksum over both, which only a writer
-  that has compared them adds to the manifest.
+- **The identity** is computed from ``point``, the content that was simulated. Parameters, series
+  and seed, by which figures find the point, must equal the content's; keys that a sweep has varied
+  are parameters, too, with the values of the content's machine.
+- **The digest** is computed from the tables: the simulator takes it over all packets (``base``) and
+  every table. It covers measurements and counts. It does not cover derived columns: units, link and
+  switch names, and switch sums. This costs several times as much as the checksums. So it is done
+  when a point is written, which is refused if they differ, when a point is merged, and beside
+  ``resimulate``. In between, the **bond** holds digest and tables together: a checksum over both,
+  which only a writer that has compared them adds to the manifest.
 - ``resimulate`` simulates sample points, and compares digests and all tables.
 
 The first two find tables that were edited, taken from another point or lost on the way, and points
@@ -18,8 +19,8 @@ that were renamed. They do not find a program that computes digest and bond as E
 ``resimulate`` does. Points from another model revision have other rules for identities and digests,
 and points from older versions have no bond: both are counted as *unconfirmed*.
 
-Digests for many points are computed at a time, because polars and the simulator take small tables together in a
-fraction of the time that they need one by one.
+Digests for many points are computed at a time, because polars and the simulator take small tables
+together in a fraction of the time that they need one by one.
 """
 
 from __future__ import annotations
@@ -77,12 +78,18 @@ class FolderCheck:
         return self.damage or self.contradiction
 
 
-def checked(place: StorePlace, identities: Iterable[str], *, digests: bool) -> Iterator[FolderCheck]:
-    """Check folders; every byte is read. ``digests``: compute digests again. Raises ``UnreadableError``."""
+def checked(
+    place: StorePlace, identities: Iterable[str], *, digests: bool
+) -> Iterator[FolderCheck]:
+    """Check folders; every byte is read.
+
+    ``digests``: compute digests again. Raises ``UnreadableError``.
+    """
     rest = iter(identities)
     while some := list(islice(rest, AT_ONCE)):
         found = [FolderCheck(identity) for identity in some]
-        # Thousands of manifests in memory would keep the garbage collector busy: only the needed parts are kept.
+        # Thousands of manifests in memory would keep the garbage collector busy: only the needed
+        # parts are kept.
         texts: dict[str, bytes] = {}
         claims: dict[str, Claims] = {}
         contents: dict[str, Any] = {}
@@ -170,10 +177,16 @@ def _without_machine(parameters: object) -> object:
 
 
 def _without_varied(parameters: object, own: object, content: Any) -> object:
-    """A manifest's parameters without the keys that a sweep has varied, unless they contradict the content."""
+    """A manifest's parameters without the keys that a sweep has varied, unless they contradict the
+    content.
+    """
     if not isinstance(parameters, dict) or not isinstance(own, dict):
         return parameters
-    return {name: value for name, value in parameters.items() if name in own or _contradicts(content, name, value)}
+    return {
+        name: value
+        for name, value in parameters.items()
+        if name in own or _contradicts(content, name, value)
+    }
 
 
 def _contradicts(content: Any, key: str, value: object) -> bool:
@@ -212,7 +225,10 @@ def _plain(value: object) -> object:
 
 
 def compare(identity: str, records: Records, tables: Mapping[str, pl.DataFrame]) -> None:
-    """Compare a point's digest with its tables before they are written. Raises ``RunError`` if it differs."""
+    """Compare a point's digest with its tables before they are written.
+
+    Raises ``RunError`` if it differs.
+    """
     totals = records["base"], records["packets"], records["events"], records["simulated_ps"]
     held = {
         name: ([tables[name].height], _columns(tables[name].select(columns)))
@@ -221,8 +237,8 @@ def compare(identity: str, records: Records, tables: Mapping[str, pl.DataFrame])
     }
     if _core.digests([totals], held) != [records["digest"]]:
         raise RunError(
-            f"the tables of the point {identity} are not those that the simulator has computed: they were damaged on"
-            " the way to the store",
+            f"the tables of the point {identity} are not those that the simulator has computed:"
+            " they were damaged on the way to the store",
             Exit.BROKEN,
         )
 
@@ -265,7 +281,9 @@ def _computed(wholes: Sequence[PointFolder]) -> list[str | None]:
             heights = [0 if data is None else rows.height for data in holders]
         else:
             known = [_height(whole.manifest, name) for whole in wholes]
-            heights = [0 if data is None else height for data, height in zip(holders, known, strict=True)]
+            heights = [
+                0 if data is None else height for data, height in zip(holders, known, strict=True)
+            ]
         if sum(heights) != rows.height or min(heights) < 0:
             raise _Unread(f"{name}.parquet has another number of rows")
         tables[name] = heights, _columns(rows)
@@ -275,7 +293,9 @@ def _computed(wholes: Sequence[PointFolder]) -> list[str | None]:
 def _totals(found: Manifest) -> tuple[str, int, int, int]:
     data = found.data
     packets, events, simulated = data["packets"], data["events"], data["simulated_ps"]
-    if not all(isinstance(count, int) and 0 <= count < 2**64 for count in (packets, events, simulated)):
+    if not all(
+        isinstance(count, int) and 0 <= count < 2**64 for count in (packets, events, simulated)
+    ):
         raise _Unread("its packets, events or simulated time are no counts")
     return data["base"], packets, events, simulated
 
@@ -305,10 +325,16 @@ def _columns(rows: pl.DataFrame) -> dict[str, bytes | list[object]]:
     """Columns as ``_core.digests`` takes them: numbers without gaps as bytes."""
     import polars as pl
 
-    packed = [column.name for column in rows if column.dtype != pl.String and column.null_count() == 0]
-    found: dict[str, bytes | list[object]] = {name: rows[name].to_list() for name in rows.columns if name not in packed}
+    packed = [
+        column.name for column in rows if column.dtype != pl.String and column.null_count() == 0
+    ]
+    found: dict[str, bytes | list[object]] = {
+        name: rows[name].to_list() for name in rows.columns if name not in packed
+    }
     if packed and rows.height:
-        words = rows.select(pl.col(packed)).with_columns(pl.col(pl.UInt32, pl.Boolean).cast(pl.UInt64))
+        words = rows.select(pl.col(packed)).with_columns(
+            pl.col(pl.UInt32, pl.Boolean).cast(pl.UInt64)
+        )
         body = _body(words)
         stride = len(body) // len(packed)
         for number, name in enumerate(packed):
@@ -319,10 +345,11 @@ def _columns(rows: pl.DataFrame) -> dict[str, bytes | list[object]]:
 
 
 def _body(words: pl.DataFrame) -> bytes:
-    """The columns of a frame with 8-byte numbers without gaps, each with the same padding behind it.
+    """The columns of a frame with 8-byte numbers without gaps, each with the same padding behind
+    it.
 
-    This is the body of its only record batch as an Arrow stream: polars has no other way to a column's bytes without a
-    further package.
+    This is the body of its only record batch as an Arrow stream: polars has no other way to a
+    column's bytes without a further package.
     """
     stream = io.BytesIO()
     words.rechunk().write_ipc_stream(stream)
@@ -346,18 +373,26 @@ class Resimulation:
 
     points: int = 0
     differing: list[tuple[str, str]] = field(default_factory=list)
-    """Identities, and the differences between the results and the store's, with the build that wrote them."""
+    """Identities, and the differences between the results and the store's, with the build that
+    wrote them.
+    """
 
 
 def sample(identities: Sequence[str], wanted: int, seed: int) -> list[str]:
     """The wanted count of identities; the choice depends on the seed and the identities alone."""
-    return sorted(identities, key=lambda identity: hashlib.sha256(f"{seed} {identity}".encode()).digest())[:wanted]
+    return sorted(
+        identities, key=lambda identity: hashlib.sha256(f"{seed} {identity}".encode()).digest()
+    )[:wanted]
 
 
 def resimulate(
-    place: StorePlace, identities: Sequence[str], jobs: int, progress: Callable[[int, int], None] | None = None
+    place: StorePlace,
+    identities: Sequence[str],
+    jobs: int,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Resimulation:
-    """Simulate sound points again, and compare. Raises ``UnreadableError``, and ``RunError`` after an interrupt.
+    """Simulate sound points again, and compare. Raises ``UnreadableError``, and ``RunError`` after
+    an interrupt.
 
     ``progress`` gets the counts of simulated points and all points.
     """
@@ -366,7 +401,9 @@ def resimulate(
     with ThreadPoolExecutor(jobs, thread_name_prefix="again") as pool:
         try:
             for identity, difference in zip(
-                identities, pool.map(lambda one: _differences(place, one, cancel), identities), strict=True
+                identities,
+                pool.map(lambda one: _differences(place, one, cancel), identities),
+                strict=True,
             ):
                 found.points += 1
                 if progress is not None:
@@ -395,7 +432,9 @@ def _differences(place: StorePlace, identity: str, cancel: _core.Cancel) -> str:
         old = pl.read_parquet(data) if data is not None else None
         now = frame(columns)
         common = [column for column in now.columns if old is None or column in old.columns]
-        if (old is None and now.height) or (old is not None and not old.select(common).equals(now.select(common))):
+        if (old is None and now.height) or (
+            old is not None and not old.select(common).equals(now.select(common))
+        ):
             differing.append(f"{name}.parquet")
     if not differing:
         return ""

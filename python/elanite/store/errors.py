@@ -18,12 +18,15 @@ class StoreError(ElaniteError):
 
 
 class UnreadableError(ElaniteError):
-    """A place that cannot be read: no permission, or the disk or the network fails. Its content is unknown."""
+    """A place that cannot be read: no permission, or the disk or the network fails.
+
+    Its content is unknown.
+    """
 
     def __init__(self, place: object, reason: object) -> None:
         super().__init__(
-            f"{place} cannot be read: {reason}\n  Nothing was changed. Make the folder readable, or choose another one"
-            " with --out. The same command then goes on."
+            f"{place} cannot be read: {reason}\n  Nothing was changed. Make the folder readable, or"
+            " choose another one with --out. The same command then goes on."
         )
 
 
@@ -32,9 +35,13 @@ class NoFolderError(UsageError):
 
     def __init__(self, path: object, wanted: object) -> None:
         super().__init__(
-            f"{path} is no folder, so that {wanted} cannot be made\n  Name another folder, which need not exist yet."
+            f"{path} is no folder, so that {wanted} cannot be made\n  Name another folder, which"
+            " need not exist yet."
         )
 
 
 class DamagedError(Exception):
-    """A folder that is no complete and undamaged point; the text is the reason. It stays within the store."""
+    """A folder that is no complete and undamaged point; the text is the reason.
+
+    It stays within the store.
+    """

@@ -1,15 +1,17 @@
 """Claims: the process that simulates a point now, so that others mostly do something else.
 
-A claim is a file ``.claim-<id>`` that only one process can make: exclusive creation is atomic on local file systems, on
-NFS since version 3, and on object stores with conditional writes. The file names the holder and the claim's seconds.
-While a claim is in use as a context, a thread touches the file three times within these seconds, so that a long point
-keeps its claim. A claim by a process that has provably died, and one that was not touched for its seconds, is taken
-over: the process was killed, or its host. The seconds are counted by the file system's clock (``places``). A claim
-from the future, after a clock was set back, would hold for years: it is taken over as well.
+A claim is a file ``.claim-<id>`` that only one process can make: exclusive creation is atomic on
+local file systems, on NFS since version 3, and on object stores with conditional writes. The file
+names the holder and the claim's seconds. While a claim is in use as a context, a thread touches the
+file three times within these seconds, so that a long point keeps its claim. A claim by a process
+that has provably died, and one that was not touched for its seconds, is taken over: the process was
+killed, or its host. The seconds are counted by the file system's clock (``places``). A claim from
+the future, after a clock was set back, would hold for years: it is taken over as well.
 
-Claims save work, and correctness does not depend on them: a process that has lost a claim unawares writes the same
-bytes as its successor, and the store keeps one of the two. One of several successors wins: the one that makes a file
-named after the claim's content, which only one can make, removes the claim.
+Claims save work, and correctness does not depend on them: a process that has lost a claim unawares
+writes the same bytes as its successor, and the store keeps one of the two. One of several
+successors wins: the one that makes a file named after the claim's content, which only one can make,
+removes the claim.
 """
 
 from __future__ import annotations
@@ -37,12 +39,17 @@ SECONDS = 600.0
 """The time that an untouched claim holds."""
 
 BLANK = 2.0
-"""The time that a claim without an owner holds: folders with links show no claim that is being made."""
+"""The time that a claim without an owner holds: folders with links show no claim that is being
+made.
+"""
 
 
 @dataclass
 class Lease:
-    """A point that this process may simulate. As a context it renews itself, and is released at the end."""
+    """A point that this process may simulate.
+
+    As a context it renews itself, and is released at the end.
+    """
 
     place: StorePlace
     identity: str
@@ -52,7 +59,10 @@ class Lease:
     _thread: threading.Thread | None = field(default=None, repr=False)
 
     def renew(self) -> bool:
-        """Hold the claim for as long as at first from now on. False if another process has taken it over."""
+        """Hold the claim for as long as at first from now on.
+
+        False if another process has taken it over.
+        """
         name = CLAIM + self.identity
         if _load(self.place, name) != self._data:
             return False
@@ -66,17 +76,24 @@ class Lease:
             self.place.take(name, self._data)
 
     def __enter__(self) -> Self:
-        self._thread = threading.Thread(target=self._beat, name=f"claim {self.identity}", daemon=True)
+        self._thread = threading.Thread(
+            target=self._beat, name=f"claim {self.identity}", daemon=True
+        )
         self._thread.start()
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._ended.set()
         if self._thread is not None:
             self._thread.join()
-        with contextlib.suppress(ElaniteError):  # the place cannot be written any more; the claim expires
+        with contextlib.suppress(
+            ElaniteError
+        ):  # the place cannot be written any more; the claim expires
             self.release()
 
     def _beat(self) -> None:
@@ -89,9 +106,14 @@ class Lease:
 
 
 def claim(place: StorePlace, identity: str, seconds: float = SECONDS) -> Lease | None:
-    """Claim a point for this process; `None` if it is held. Raises ``StoreError`` if files cannot be made there."""
+    """Claim a point for this process; `None` if it is held.
+
+    Raises ``StoreError`` if files cannot be made there.
+    """
     name = CLAIM + identity
-    data = json.dumps({"owner": str(owner.own_process()), "seconds": seconds, "number": secrets.token_hex(8)}).encode()
+    data = json.dumps(
+        {"owner": str(owner.own_process()), "seconds": seconds, "number": secrets.token_hex(8)}
+    ).encode()
     for _ in range(3):
         if place.create(name, data):
             return Lease(place, identity, seconds, data)
@@ -104,7 +126,9 @@ def claim(place: StorePlace, identity: str, seconds: float = SECONDS) -> Lease |
 
 
 def _succeed(place: StorePlace, name: str, seen: bytes, data: bytes) -> None:
-    """Remove a claim that is over, unless another successor does so: the one that has made a file for this claim."""
+    """Remove a claim that is over, unless another successor does so: the one that has made a file
+    for this claim.
+    """
     turn = f"{name}.{hashlib.sha256(seen).hexdigest()[:16]}"
     if place.create(turn, data):
         place.take(name, seen)
@@ -137,7 +161,10 @@ def holder(data: bytes) -> Owner | None:
 
 
 def _recorded(data: bytes) -> tuple[Owner | None, float]:
-    """A claim's holder and seconds. An empty one is just being made, or was left by a power loss."""
+    """A claim's holder and seconds.
+
+    An empty one is just being made, or was left by a power loss.
+    """
     try:
         said = json.loads(data)
         seconds = float(said["seconds"])

@@ -1,8 +1,8 @@
 """Manifests: a folder's own description, and the checks that it still holds.
 
-``manifest.json`` holds each table's checksum, and its ``seal`` is the checksum over all its content besides the times.
-So a folder with any changed bit is not taken. Whatever the files hold, a damaged folder is a ``DamagedError`` with the
-reason, and no file outside the folder is read.
+``manifest.json`` holds each table's checksum, and its ``seal`` is the checksum over all its content
+besides the times. So a folder with any changed bit is not taken. Whatever the files hold, a damaged
+folder is a ``DamagedError`` with the reason, and no file outside the folder is read.
 """
 
 from __future__ import annotations
@@ -31,10 +31,21 @@ Shape = TypeVar("Shape")
 MANIFEST = "manifest.json"
 LAYOUT = 5
 UNSEALED = 4
-"""The layout of folders with unsealed manifests: they were written before there was a seal, and are still taken."""
+"""The layout of folders with unsealed manifests: they were written before there was a seal, and are
+still taken.
+"""
 
 
-_SAID = {"parameters", "digest", "packets", "events", "simulated_ps", "peak_memory_bytes", "versions", "point"}
+_SAID = {
+    "parameters",
+    "digest",
+    "packets",
+    "events",
+    "simulated_ps",
+    "peak_memory_bytes",
+    "versions",
+    "point",
+}
 """Entries that every point manifest has."""
 
 
@@ -88,7 +99,8 @@ class Manifest:
 
     @property
     def random(self) -> bool | None:
-        """Whether the simulation drew random numbers: the records of a point without draws hold for any seed.
+        """Whether the simulation drew random numbers: the records of a point without draws hold for
+        any seed.
 
         `None` for points from versions that did not record it.
         """
@@ -144,11 +156,19 @@ def _point(identity: str, data: Data) -> Manifest:
 
 
 def read(
-    place: StorePlace, identity: str, layout: int, unsealed: int, shape: type[Shape], *, tables: bool = True
+    place: StorePlace,
+    identity: str,
+    layout: int,
+    unsealed: int,
+    shape: type[Shape],
+    *,
+    tables: bool = True,
 ) -> Shape:
-    """The manifest in a folder that ``seal`` has made. Raises ``DamagedError`` or ``UnreadableError``.
+    """The manifest in a folder that ``seal`` has made. Raises ``DamagedError`` or
+    ``UnreadableError``.
 
-    Folders in the layout ``unsealed`` have no seal. ``shape`` is the manifest's type; its owner checks the keys.
+    Folders in the layout ``unsealed`` have no seal. ``shape`` is the manifest's type; its owner
+    checks the keys.
     """
     return _load(place, identity, layout, unsealed, shape, tables=tables)[1]
 
@@ -162,7 +182,9 @@ def _load(
     *,
     tables: bool,
 ) -> tuple[bytes, Shape, dict[str, bytes]]:
-    """A manifest's text, its data, and the tables' bytes if these are compared with their checksums."""
+    """A manifest's text, its data, and the tables' bytes if these are compared with their
+    checksums.
+    """
     try:
         text = place.load(f"{identity}/{MANIFEST}")
         data = json.loads(text)
@@ -175,7 +197,11 @@ def _load(
             raise DamagedError(f"its layout is {data['layout']}, not {layout}")
         if data.get("seal") != (_seal(data) if data["layout"] == layout else None):
             raise DamagedError("the seal does not fit the manifest")
-        if not (isinstance(data["files"], dict) and isinstance(data["times"], dict) and isinstance(data["id"], str)):
+        if not (
+            isinstance(data["files"], dict)
+            and isinstance(data["times"], dict)
+            and isinstance(data["id"], str)
+        ):
             raise DamagedError("its manifest has values of wrong types")
         held = _compared(place, identity, data["files"]) if tables else {}
     except (AttributeError, KeyError, TypeError, RecursionError):
@@ -190,7 +216,9 @@ def _compared(place: StorePlace, identity: str, sums: Mapping[str, str]) -> dict
         if not name.endswith(".parquet") or "/" in name:
             raise DamagedError(f"its manifest names {name}, which the folder does not have")
     names = list(sums)
-    for name, data in zip(names, place.load_all([f"{identity}/{name}" for name in names]), strict=True):
+    for name, data in zip(
+        names, place.load_all([f"{identity}/{name}" for name in names]), strict=True
+    ):
         if data is None:
             raise DamagedError(f"{name} is missing")
         if hashlib.sha256(data).hexdigest() != sums[name]:
@@ -199,10 +227,14 @@ def _compared(place: StorePlace, identity: str, sums: Mapping[str, str]) -> dict
     return held
 
 
-def seal(tables: Mapping[str, pl.DataFrame], data: dict[str, object], *, bound: bool = False) -> dict[str, bytes]:
-    """A folder's files, the manifest last: the tables, and ``data`` with checksums and seal filled in.
+def seal(
+    tables: Mapping[str, pl.DataFrame], data: dict[str, object], *, bound: bool = False
+) -> dict[str, bytes]:
+    """A folder's files, the manifest last: the tables, and ``data`` with checksums and seal filled
+    in.
 
-    ``bound`` is for a caller that has compared the digest with the tables: the manifest gets their bond.
+    ``bound`` is for a caller that has compared the digest with the tables: the manifest gets their
+    bond.
     """
     files = {f"{name}.parquet": encode(table) for name, table in tables.items()}
     data["files"] = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
@@ -213,9 +245,16 @@ def seal(tables: Mapping[str, pl.DataFrame], data: dict[str, object], *, bound: 
 
 
 def bond(data: Mapping[str, object]) -> str:
-    """The checksum of a point's results: its identity, the simulator's counts and digest, and its tables."""
-    results = [data.get(name) for name in ("id", "base", "digest", "packets", "events", "simulated_ps", "random")]
-    return hashlib.sha256(json.dumps([*results, data["files"]], sort_keys=True).encode()).hexdigest()
+    """The checksum of a point's results: its identity, the simulator's counts and digest, and its
+    tables.
+    """
+    results = [
+        data.get(name)
+        for name in ("id", "base", "digest", "packets", "events", "simulated_ps", "random")
+    ]
+    return hashlib.sha256(
+        json.dumps([*results, data["files"]], sort_keys=True).encode()
+    ).hexdigest()
 
 
 def encode(table: pl.DataFrame) -> bytes:
@@ -227,7 +266,11 @@ def encode(table: pl.DataFrame) -> bytes:
 
 def versions() -> build.Versions:
     """The build that writes a folder, and the Python and polars versions."""
-    return {**build.own_build().versions(), "python": platform.python_version(), "polars": version("polars")}
+    return {
+        **build.own_build().versions(),
+        "python": platform.python_version(),
+        "polars": version("polars"),
+    }
 
 
 def _seal(data: Mapping[str, object]) -> str:

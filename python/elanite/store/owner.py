@@ -1,9 +1,11 @@
-"""The writer of a folder or holder of a claim: a process on a host, such that others can check whether it has died.
+"""The writer of a folder or holder of a claim: a process on a host, such that others can check
+whether it has died.
 
-A process's death is proved only to processes that can see it: they run on the host with the same name, under the same
-kernel since the same start, and in the same process number space (containers may share a host's name and have their own
-numbers). A number may have been given to another process since, so that a process's start counts, too. The state of
-other hosts' processes is unknown; their leftovers expire.
+A process's death is proved only to processes that can see it: they run on the host with the same
+name, under the same kernel since the same start, and in the same process number space (containers
+may share a host's name and have their own numbers). A number may have been given to another process
+since, so that a process's start counts, too. The state of other hosts' processes is unknown; their
+leftovers expire.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from pathlib import Path
 
 from elanite.base import bounded
 
-_TEXT = re.compile(r"(?P<pid>[1-9]\d{0,9})-(?P<start>\d{1,20})-(?P<kernel>[0-9a-f]{8})-(?P<host>[\w.]{1,64})", re.A)
+_TEXT = re.compile(
+    r"(?P<pid>[1-9]\d{0,9})-(?P<start>\d{1,20})-(?P<kernel>[0-9a-f]{8})-(?P<host>[\w.]{1,64})", re.A
+)
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,9 @@ class Owner:
 
     host: str
     kernel: str
-    """A hash over the context of process numbers: the kernel's start, and the process number space."""
+    """A hash over the context of process numbers: the kernel's start, and the process number
+    space.
+    """
     pid: int
     start: int
     """When the process began, in ticks since the kernel did; 0 if the system does not report it."""

@@ -1,15 +1,17 @@
-"""Places for a store's files: a ``Folder``, which several hosts may share, or a place that ``remote`` reaches.
+"""Places for a store's files: a ``Folder``, which several hosts may share, or a place that
+``remote`` reaches.
 
-A place holds file folders, ``<id>/<name>``, which exist as a whole or not at all, and loose files beside them, which
-are claims. Unfinished entries have names that begin with a dot.
+A place holds file folders, ``<id>/<name>``, which exist as a whole or not at all, and loose files
+beside them, which are claims. Unfinished entries have names that begin with a dot.
 
-**A folder is written aside** (``.partial-<id>-<number>-<process>``), forced to the disk and renamed. A rename is atomic
-on local disks and on NFS, Lustre, GPFS and the like; no lock is asked for, because locks are not reliable there. Names
-of unfinished entries contain the process (``owner``). Cleaning removes a dead process's leftovers, and entries without
-a change for a day; so files that another host still writes stay.
+**A folder is written aside** (``.partial-<id>-<number>-<process>``), forced to the disk and
+renamed. A rename is atomic on local disks and on NFS, Lustre, GPFS and the like; no lock is asked
+for, because locks are not reliable there. Names of unfinished entries contain the process
+(``owner``). Cleaning removes a dead process's leftovers, and entries without a change for a day; so
+files that another host still writes stay.
 
-**Ages are measured by the file system's clock**: a file's time is compared with the time of a file that was just made
-beside it. So the hosts' clocks do not matter.
+**Ages are measured by the file system's clock**: a file's time is compared with the time of a file
+that was just made beside it. So the hosts' clocks do not matter.
 """
 
 from __future__ import annotations
@@ -41,7 +43,10 @@ _numbers = itertools.count()
 
 
 class StorePlace(Protocol):
-    """Folders of files, and loose files. Operations raise ``StoreError`` and ``UnreadableError``."""
+    """Folders of files, and loose files.
+
+    Operations raise ``StoreError`` and ``UnreadableError``.
+    """
 
     name: str
     """A path or a URL, as the user has named the place; for messages."""
@@ -67,10 +72,15 @@ class StorePlace(Protocol):
         """Several files' bytes; `None` for an entry that is not a file."""
 
     def keep(self, folder: str, files: Mapping[str, bytes]) -> bool:
-        """Write a folder; returns when it is on the disk. False if one with that name exists already; it stays."""
+        """Write a folder; returns when it is on the disk.
+
+        False if one with that name exists already; it stays.
+        """
 
     def replace(self, folder: str, files: Mapping[str, bytes]) -> None:
-        """Write a folder in a damaged one's place; several writers may do so with the same tables together."""
+        """Write a folder in a damaged one's place; several writers may do so with the same tables
+        together.
+        """
 
     def discard(self, folder: str) -> None:
         """Remove a folder."""
@@ -117,7 +127,9 @@ class Folder:
                 _unlink(probe)
         except (FileExistsError, NotADirectoryError):
             ways = (self.path, *self.path.parents)
-            file = next((path for path in ways if os.path.lexists(path) and not path.is_dir()), self.path)
+            file = next(
+                (path for path in ways if os.path.lexists(path) and not path.is_dir()), self.path
+            )
             raise NoFolderError(file, self.path) from None
         except OSError as error:
             raise StoreError(self.path, error.strerror) from error
@@ -213,8 +225,8 @@ class Folder:
             return False
         aside = self._aside(name.lstrip("."))
         try:
-            # A link makes the file with its whole content in one step: a process that is killed here leaves no empty
-            # one.
+            # A link makes the file with its whole content in one step: a process that is killed
+            # here leaves no empty one.
             whole.new(aside, data)
             os.link(aside, path)
             return True
@@ -235,7 +247,8 @@ class Folder:
 
     def age(self, name: str) -> float:
         try:
-            # An open file has the time that the server knows; a path's time may come from this host's cache.
+            # An open file has the time that the server knows; a path's time may come from this
+            # host's cache.
             with bounded.opened(self.path / name) as file:
                 return self._clock() - os.fstat(file.fileno()).st_mtime
         except FileNotFoundError:
@@ -274,7 +287,9 @@ class Folder:
 
     def _aside(self, name: str) -> Path:
         """A unique path for an unfinished entry."""
-        return self.path / f"{PARTIAL}{name.replace('-', '_')}-{next(_numbers)}-{owner.own_process()}"
+        return (
+            self.path / f"{PARTIAL}{name.replace('-', '_')}-{next(_numbers)}-{owner.own_process()}"
+        )
 
     def _silent(self, name: str) -> bool:
         try:
@@ -300,7 +315,8 @@ def _rename(partial: Path, folder: Path) -> bool:
     try:
         partial.rename(folder)
     except FileNotFoundError:
-        # NFS repeats a request whose answer was lost, and the second one finds that the first has done it.
+        # NFS repeats a request whose answer was lost, and the second one finds that the first has
+        # done it.
         if not folder.is_dir():
             raise
     except OSError as error:

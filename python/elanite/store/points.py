@@ -1,4 +1,7 @@
-"""The store: one folder per finished point, found by the point's content. The package docstring has the layout."""
+"""The store: one folder per finished point, found by the point's content.
+
+The package docstring has the layout.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +46,11 @@ def _completed(found: pl.DataFrame, table: Table) -> pl.DataFrame:
 
 
 def _with_failure(faults: pl.DataFrame, known: Manifest | None) -> pl.DataFrame:
-    """A fault table with the rail that the point's series lets fail, if the run reached that moment.
+    """A fault table with the rail that the point's series lets fail, if the run reached that
+    moment.
 
-    The row repeats settings: it is in no digest, and points that were kept before it existed have it, too.
+    The row repeats settings: it is in no digest, and points that were kept before it existed have
+    it, too.
     """
     import polars as pl
 
@@ -56,7 +61,10 @@ def _with_failure(faults: pl.DataFrame, known: Manifest | None) -> pl.DataFrame:
     if down > known.data["simulated_ps"]:
         return faults
     row = {"part": "rail", "name": f"rail {failure['rail']}", "down_ps": down}
-    return pl.concat([faults, pl.DataFrame([row]).cast({name: faults.schema[name] for name in row})], how="diagonal")
+    return pl.concat(
+        [faults, pl.DataFrame([row]).cast({name: faults.schema[name] for name in row})],
+        how="diagonal",
+    )
 
 
 class Store:
@@ -82,19 +90,22 @@ class Store:
         return self.place.address
 
     def prepare(self) -> None:
-        """Make the store if it does not exist, check that it can be used, and remove dead processes' leftovers.
+        """Make the store if it does not exist, check that it can be used, and remove dead
+        processes' leftovers.
 
-        To be called before anything is simulated. Raises ``UsageError`` if the place is no folder, ``StoreError`` if
-        it cannot be written, ``UnreadableError`` if it cannot be read.
+        To be called before anything is simulated. Raises ``UsageError`` if the place is no folder,
+        ``StoreError`` if it cannot be written, ``UnreadableError`` if it cannot be read.
         """
         if isinstance(self.place, Folder):  # a remote place would have to be listed completely
             self.clean()  # at first: this may make room
         self.place.prepare()
 
     def clean(self) -> list[str]:
-        """Remove the leftovers of unfinished writers that have died or are silent for long; returns the names.
+        """Remove the leftovers of unfinished writers that have died or are silent for long; returns
+        the names.
 
-        The same holds for claims. A living process's files and claims stay, whichever host it runs on.
+        The same holds for claims. A living process's files and claims stay, whichever host it runs
+        on.
         """
         partial = self.place.leftovers()
         for name in partial:
@@ -105,10 +116,12 @@ class Store:
         return partial
 
     def claim(self, identity: str, seconds: float = leases.SECONDS) -> Lease | None:
-        """The right to simulate a point; `None` if a living process has it, or if this build has finished it meanwhile.
+        """The right to simulate a point; `None` if a living process has it, or if this build has
+        finished it meanwhile.
 
-        The claim is a context that releases it at the end. It holds for ``seconds`` after it was last renewed, and in
-        the context it is renewed in time. Raises ``StoreError`` if the place cannot be written.
+        The claim is a context that releases it at the end. It holds for ``seconds`` after it was
+        last renewed, and in the context it is renewed in time. Raises ``StoreError`` if the place
+        cannot be written.
         """
         claim = leases.claim(self.place, identity, seconds)
         if claim is not None and self.current(identity) is not None:
@@ -121,7 +134,8 @@ class Store:
         return list(walk(self.place))
 
     def get(self, identity: str) -> Manifest | None:
-        """A finished point's manifest, or `None` if the store has no complete and undamaged folder for the point.
+        """A finished point's manifest, or `None` if the store has no complete and undamaged folder
+        for the point.
 
         Raises ``UnreadableError`` if the state is unknown.
         """
@@ -133,10 +147,11 @@ class Store:
         return self._known[identity]
 
     def current(self, identity: str) -> Manifest | None:
-        """The manifest of a finished point that this build has computed; `None` if it is missing, or another build's.
+        """The manifest of a finished point that this build has computed; `None` if it is missing,
+        or another build's.
 
-        Another process may have replaced another build's point in the meantime: such a folder is read again. Raises as
-        ``get``.
+        Another process may have replaced another build's point in the meantime: such a folder is
+        read again. Raises as ``get``.
         """
         known = self._known.get(identity)
         if known is not None and not known.mine:
@@ -145,26 +160,35 @@ class Store:
         return found if found is not None and found.mine else None
 
     def forget(self, identity: str) -> None:
-        """Read a point's manifest again at the next need: another process has replaced the point."""
+        """Read a point's manifest again at the next need: another process has replaced the
+        point.
+        """
         self._known.pop(identity, None)
 
     def builds(self, identities: Iterable[str] | None = None) -> list[tuple[Build, int]]:
         """The builds that have computed points, each with its point count, the most first.
 
-        Points are those given, as far as they are finished, or all that this object has read so far.
+        Points are those given, as far as they are finished, or all that this object has read so
+        far.
         """
-        known = list(self._known.values()) if identities is None else [self.get(identity) for identity in identities]
+        known = (
+            list(self._known.values())
+            if identities is None
+            else [self.get(identity) for identity in identities]
+        )
         return grouped(found.build for found in known if found is not None)
 
     def damaged(self, identity: str) -> bool:
         """Whether a point has an incomplete folder; ``put`` replaces it.
 
-        Only ``put`` removes it: to a reader, a point that another host is about to finish looks the same.
+        Only ``put`` removes it: to a reader, a point that another host is about to finish looks the
+        same.
         """
         return self.place.exists(identity) and self.get(identity) is None
 
     def table(self, identity: str, table: Table) -> pl.DataFrame:
-        """A finished point's table; empty if the point has no rows of that kind, or never had such a table.
+        """A finished point's table; empty if the point has no rows of that kind, or never had such
+        a table.
 
         Columns that there were not yet when the point was simulated are null.
         """
@@ -174,28 +198,42 @@ class Store:
     def tables(self, identities: Sequence[str], table: Table) -> list[pl.DataFrame]:
         """Several finished points' tables of one kind, each as ``table`` has it.
 
-        The simulator's faults are those that files list; a rail that a series lets fail (``failure``) is added.
+        The simulator's faults are those that files list; a rail that a series lets fail
+        (``failure``) is added.
         """
         import polars as pl
 
         file = f"{table}.parquet"
-        held = [one for one in identities if (known := self.get(one)) is None or file in known.data["files"]]
+        held = [
+            one
+            for one in identities
+            if (known := self.get(one)) is None or file in known.data["files"]
+        ]
         # Polars reads many small files together in a fraction of the time that it takes one by one.
         scans = [pl.scan_parquet(self.place.load(f"{identity}/{file}")) for identity in held]
         read = dict(zip(held, pl.collect_all(scans), strict=True))
-        found = [_completed(read[one], table) if one in read else empty(table) for one in identities]
+        found = [
+            _completed(read[one], table) if one in read else empty(table) for one in identities
+        ]
         if table == "faults":
-            found = [_with_failure(one, self.get(name)) for name, one in zip(identities, found, strict=True)]
+            found = [
+                _with_failure(one, self.get(name))
+                for name, one in zip(identities, found, strict=True)
+            ]
         return found
 
     def put(self, point: Point, records: Records, times: Mapping[str, object]) -> Manifest:
         """Keep a point's results. Returns when they are on the disk.
 
-        Raises ``StoreError`` if they cannot be kept, and ``RunError`` if the digest is not the tables'.
+        Raises ``StoreError`` if they cannot be kept, and ``RunError`` if the digest is not the
+        tables'.
         """
-        # Most points have rows of a few kinds only. Every point has results, and a folder without them is not a point.
+        # Most points have rows of a few kinds only. Every point has results, and a folder without
+        # them is not a point.
         tables = {
-            name: frame(columns) for name, columns in records["tables"].items() if name == "rows" or _any(columns)
+            name: frame(columns)
+            for name, columns in records["tables"].items()
+            if name == "rows" or _any(columns)
         }
         data: dict[str, object] = {
             "layout": LAYOUT,
@@ -219,15 +257,18 @@ class Store:
         }
         checks.compare(point.id, records, tables)
         files = manifest.seal(tables, data, bound=True)
-        # Another build's point gives way to this build's: both may have the same results, and then only the build is
-        # renewed.
+        # Another build's point gives way to this build's: both may have the same results, and then
+        # only the build is renewed.
         if not self.place.keep(point.id, files) and self.current(point.id) is None:
             self.place.replace(point.id, files)
         self._known[point.id] = Manifest(json.loads(files[manifest.MANIFEST]))
         return self._known[point.id]
 
     def add(self, identity: str, files: Mapping[str, bytes]) -> None:
-        """Keep a sealed point's files. The point's sound folder stays, a damaged one is replaced."""
+        """Keep a sealed point's files.
+
+        The point's sound folder stays, a damaged one is replaced.
+        """
         if not self.place.keep(identity, files) and self.get(identity) is None:
             self.place.replace(identity, files)
 

@@ -1,13 +1,15 @@
-"""Stores outside of folders: places that ``fsspec`` reaches by URL, object stores above all (``s3://bucket/store``).
+"""Stores outside of folders: places that ``fsspec`` reaches by URL, object stores above all
+(``s3://bucket/store``).
 
-An object store cannot rename a folder. So the tables are written first and the manifest last, and a point exists when
-its sealed manifest does. A reader compares the tables with the manifest's checksums, as in a folder. Two writers of the
-same point write equal bytes. Where the file system can create an object on condition that it does not exist (S3 can),
-the first manifest and the first claim win; elsewhere two callers may both believe that they were first, which costs a
-simulation and no result.
+An object store cannot rename a folder. So the tables are written first and the manifest last, and a
+point exists when its sealed manifest does. A reader compares the tables with the manifest's
+checksums, as in a folder. Two writers of the same point write equal bytes. Where the file system
+can create an object on condition that it does not exist (S3 can), the first manifest and the first
+claim win; elsewhere two callers may both believe that they were first, which costs a simulation and
+no result.
 
-Every operation takes a request or more over the network. Leftovers of unfinished writers are sought only on request
-(``elanite store gc``), because the whole place must be listed for this.
+Every operation takes a request or more over the network. Leftovers of unfinished writers are sought
+only on request (``elanite store gc``), because the whole place must be listed for this.
 """
 
 from __future__ import annotations
@@ -66,12 +68,18 @@ class Remote:
         return found
 
     def load_all(self, names: Sequence[str]) -> list[bytes | None]:
-        # The requests for several files go out together where the file system is an asynchronous one.
+        # The requests for several files go out together where the file system is an asynchronous
+        # one.
         with self._reading():
-            found = self._files.cat([self._path(name) for name in names], on_error="return") if names else {}
+            found = (
+                self._files.cat([self._path(name) for name in names], on_error="return")
+                if names
+                else {}
+            )
         loaded: list[bytes | None] = []
         for data in (found.get(self._path(name)) for name in names):
-            # Also errors from libraries below fsspec that are not system errors: about credentials, for example.
+            # Also errors from libraries below fsspec that are not system errors: about credentials,
+            # for example.
             if isinstance(data, BaseException) and not isinstance(data, _NONE):
                 raise UnreadableError(self.name, words(data))
             loaded.append(data if isinstance(data, bytes) else None)
@@ -87,8 +95,9 @@ class Remote:
             return self._create(f"{folder}/{last}", files[last])
 
     def replace(self, folder: str, files: Mapping[str, bytes]) -> None:
-        # Files stay: an apparently damaged one may be a table that the point's other writer has opened and not yet
-        # filled, where an object is not written in one step, and that writer would not notice the removal.
+        # Files stay: an apparently damaged one may be a table that the point's other writer has
+        # opened and not yet filled, where an object is not written in one step, and that writer
+        # would not notice the removal.
         with self._writing():
             for name, data in files.items():  # the manifest is the last
                 self._write(f"{folder}/{name}", data)
@@ -96,16 +105,25 @@ class Remote:
     def discard(self, folder: str) -> None:
         # The manifest goes first: a folder without it is no point.
         for name in sorted(self.files(folder), key=lambda name: name != _MANIFEST):
-            with self._writing(), contextlib.suppress(FileNotFoundError):  # another process removes it, too
+            with (
+                self._writing(),
+                contextlib.suppress(FileNotFoundError),
+            ):  # another process removes it, too
                 self._files.rm_file(self._path(f"{folder}/{name}"))
-        with contextlib.suppress(OSError, NotImplementedError):  # there may be no such thing as a folder
+        with contextlib.suppress(
+            OSError, NotImplementedError
+        ):  # there may be no such thing as a folder
             self._files.rmdir(self._path(folder))
 
     def leftovers(self) -> list[str]:
         found = []
         for folder in self.names():
             names = [] if folder.startswith(".") else self.files(folder)
-            if names and _MANIFEST not in names and min(self.age(f"{folder}/{name}") for name in names) > ABANDONED:
+            if (
+                names
+                and _MANIFEST not in names
+                and min(self.age(f"{folder}/{name}") for name in names) > ABANDONED
+            ):
                 found.append(folder)
         return found
 

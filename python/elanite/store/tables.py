@@ -24,7 +24,9 @@ def frame(columns: Mapping[str, tuple[str, Sequence[object]]]) -> pl.DataFrame:
     """A data frame from the simulator's columns, each with its type."""
     import polars as pl
 
-    return pl.DataFrame([pl.Series(name, values, getattr(pl, kind)) for name, (kind, values) in columns.items()])
+    return pl.DataFrame(
+        [pl.Series(name, values, getattr(pl, kind)) for name, (kind, values) in columns.items()]
+    )
 
 
 def empty(table: Table) -> pl.DataFrame:

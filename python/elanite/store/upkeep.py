@@ -1,13 +1,15 @@
 """Store upkeep: contents, damage, unneeded points, and several stores as one.
 
-Merging copies folders as they are, byte for byte. Two folders of one point agree if the simulator's counts are equal
-and every table has the same values: their times may differ, and so may series names, commits and Python versions.
-Folders that do not agree are a conflict. Points with equal identity cannot differ unless a simulator was changed and
-the model revision was not, or a disk has failed in a way that no checksum shows. Then the merge copies no point, and
-names both places with their builds.
+Merging copies folders as they are, byte for byte. Two folders of one point agree if the simulator's
+counts are equal and every table has the same values: their times may differ, and so may series
+names, commits and Python versions. Folders that do not agree are a conflict. Points with equal
+identity cannot differ unless a simulator was changed and the model revision was not, or a disk has
+failed in a way that no checksum shows. Then the merge copies no point, and names both places with
+their builds.
 
-A merge verifies its points (``checks``). A folder with a wrong checksum is left out: damage is an accident. A sealed
-folder that is not the result that it claims to be is no accident, and then no point is copied either.
+A merge verifies its points (``checks``). A folder with a wrong checksum is left out: damage is an
+accident. A sealed folder that is not the result that it claims to be is no accident, and then no
+point is copied either.
 """
 
 from __future__ import annotations
@@ -51,9 +53,9 @@ class ConflictError(ElaniteError):
         shown = "\n".join(f"  {conflict}" for conflict in conflicts[:10])
         more = f"\n  and {len(conflicts) - 10} more" if len(conflicts) > 10 else ""
         super().__init__(
-            f"the stores contradict each other, and nothing was merged:\n{shown}{more}\n"
-            "  Different programs have computed such points. Simulate them again with one build, or remove the folders"
-            " of the wrong one."
+            f"the stores contradict each other, and nothing was merged:\n{shown}{more}\n  Different"
+            " programs have computed such points. Simulate them again with one build, or remove"
+            " the folders of the wrong one."
         )
 
 
@@ -64,10 +66,10 @@ class FalseError(ElaniteError):
         shown = "\n".join(f"  {folder}: {reason}" for folder, reason in folders[:10])
         more = f"\n  and {len(folders) - 10} more" if len(folders) > 10 else ""
         super().__init__(
-            f"{len(folders)} of the points are not the results that they claim to be, and nothing was merged:\n"
-            f"{shown}{more}\n"
-            "  Their checksums hold: they were changed by a program. `elanite store verify` names all such folders;"
-            " remove them, or ask where the store is from."
+            f"{len(folders)} of the points are not the results that they claim to be, and nothing"
+            f" was merged:\n{shown}{more}\n  Their checksums hold: they were changed by a program."
+            " `elanite store verify` names all such folders; remove them, or ask where the store"
+            " is from."
         )
 
 
@@ -88,7 +90,10 @@ class Listing:
 
     groups: list[RevisionGroup]
     damaged: int
-    """Folders with manifests that no longer hold. The tables were not read: ``verify`` does that."""
+    """Folders with manifests that no longer hold.
+
+    The tables were not read: ``verify`` does that.
+    """
     unfinished: list[str]
     """Folders that processes are writing, or were writing when they died."""
     claims: list[tuple[str, str]]
@@ -135,7 +140,9 @@ def listing(store: Store) -> Listing:
                 continue  # released meanwhile
             held.append((name.removeprefix(leases.CLAIM), holder.known if holder else "somebody"))
     unfinished = [name for name in names if name.startswith(PARTIAL)]
-    return Listing([groups[key] for key in sorted(groups)], damaged, unfinished, held, grouped(builds))
+    return Listing(
+        [groups[key] for key in sorted(groups)], damaged, unfinished, held, grouped(builds)
+    )
 
 
 @dataclass
@@ -155,10 +162,11 @@ class VerificationOutcome:
 def verify(
     store: Store, *, digests: bool = False, progress: Callable[[int, int], None] | None = None
 ) -> VerificationOutcome:
-    """Compare every byte in a store with its checksum, identities with contents, and bonds with digests and tables.
+    """Compare every byte in a store with its checksum, identities with contents, and bonds with
+    digests and tables.
 
-    ``digests``: compute the digests from the tables, too. ``progress`` gets the counts of checked points and all
-    points.
+    ``digests``: compute the digests from the tables, too. ``progress`` gets the counts of checked
+    points and all points.
     """
     found = VerificationOutcome()
     builds = []
@@ -214,7 +222,10 @@ def merge(stores: Sequence[Store], into: Store) -> MergeOutcome:
                 merged.damaged.append((f"{store.place.name}/{identity}", str(reason)))
                 continue
             said = FolderFingerprint(
-                found.data.get("seal"), found.data["files"], {key: found[key] for key in _COUNTED}, found.build
+                found.data.get("seal"),
+                found.data["files"],
+                {key: found[key] for key in _COUNTED},
+                found.build,
             )
             if identity not in taken:
                 taken[identity] = store, said
@@ -237,18 +248,26 @@ def merge(stores: Sequence[Store], into: Store) -> MergeOutcome:
             merged.copied += 1
     # The target's damaged folder has given way to a sound one.
     replaced = {f"{into.place.name}/{identity}" for identity in taken}
-    merged.damaged = [(folder, reason) for folder, reason in merged.damaged if folder not in replaced]
+    merged.damaged = [
+        (folder, reason) for folder, reason in merged.damaged if folder not in replaced
+    ]
     return merged
 
 
-def _false(store: Store, taken: Mapping[str, tuple[Store, FolderFingerprint]]) -> list[tuple[str, str]]:
-    """The points to be copied from a store that are not the results that they claim to be, with the reasons."""
+def _false(
+    store: Store, taken: Mapping[str, tuple[Store, FolderFingerprint]]
+) -> list[tuple[str, str]]:
+    """The points to be copied from a store that are not the results that they claim to be, with the
+    reasons.
+    """
     own = [identity for identity, (holder, _) in taken.items() if holder is store]
     found = checks.checked(store.place, own, digests=True)
     return [(f"{store.place.name}/{one.identity}", one.reason) for one in found if one.reason]
 
 
-def _difference(identity: str, one: tuple[Store, FolderFingerprint], other: tuple[Store, FolderFingerprint]) -> str:
+def _difference(
+    identity: str, one: tuple[Store, FolderFingerprint], other: tuple[Store, FolderFingerprint]
+) -> str:
     """The differences between a point's two folders; empty if they agree."""
     (first, before), (second, after) = one, other
     if before.seal == after.seal is not None:
@@ -256,13 +275,18 @@ def _difference(identity: str, one: tuple[Store, FolderFingerprint], other: tupl
     differing = [key for key in _COUNTED if before.counted[key] != after.counted[key]]
     for name in sorted(set(before.files) & set(after.files)):
         path = f"{identity}/{name}"
-        if before.files[name] != after.files[name] and not _equal(first.place.load(path), second.place.load(path)):
+        if before.files[name] != after.files[name] and not _equal(
+            first.place.load(path), second.place.load(path)
+        ):
             differing.append(name)
     return ", ".join(differing)
 
 
 def _equal(one: bytes, other: bytes) -> bool:
-    """Whether two tables have the same values. Other versions write other bytes, and may add columns."""
+    """Whether two tables have the same values.
+
+    Other versions write other bytes, and may add columns.
+    """
     import polars as pl
 
     first, second = pl.read_parquet(one), pl.read_parquet(other)

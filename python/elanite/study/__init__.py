@@ -2,9 +2,10 @@
 
 - ``ranges`` and ``vary``: values to try. ``limits``: warnings before a campaign.
 - ``sweeps``: all combinations or a sample. ``placements``: nodes for jobs.
-- ``calibration``, with ``measured``, ``search``, ``minimum``, ``identify`` and ``fit``: values nearest to measured
-  ones.
+- ``calibration``, with ``measured``, ``search``, ``minimum``, ``identify`` and ``fit``: values
+  nearest to measured ones.
 - ``own_claims``: users' claims, with measured values.
-- ``basis``: claims on short runs, for ``sensitivity``, ``refit`` and ``ablation``; ``changes``, ``studied`` and
-  ``ablation_table`` are their outcomes; ``heat_map`` and ``residuals`` draw figures.
+- ``basis``: claims on short runs, for ``sensitivity``, ``refit`` and ``ablation``; ``changes``,
+  ``studied`` and ``ablation_table`` are their outcomes; ``heat_map`` and ``residuals`` draw
+  figures.
 """

@@ -1,13 +1,14 @@
 """Ablations: the verdict on each claim with one model mechanism removed at a time.
 
-A claim is worth more, the more ways there are to miss it. The data file ``data/mechanisms.toml`` names the model's
-mechanisms, and each machine file's changes that remove them. Each claim about a machine is measured on the unchanged
-machine and without each mechanism, with the same seed, on a study's short runs (see ``study``); probes find the
-mechanisms that do not act on a point (see ``sensitivity``).
+A claim is worth more, the more ways there are to miss it. The data file ``data/mechanisms.toml``
+names the model's mechanisms, and each machine file's changes that remove them. Each claim about a
+machine is measured on the unchanged machine and without each mechanism, with the same seed, on a
+study's short runs (see ``study``); probes find the mechanisms that do not act on a point (see
+``sensitivity``).
 
-Short runs' verdicts can differ from the scoreboard's. Both sides in a comparison have runs with the same length, and
-only their difference counts: a mechanism *decides* a claim if the claim holds with it and is missed without it, or the
-other way round.
+Short runs' verdicts can differ from the scoreboard's. Both sides in a comparison have runs with the
+same length, and only their difference counts: a mechanism *decides* a claim if the claim holds with
+it and is missed without it, or the other way round.
 """
 
 from __future__ import annotations
@@ -77,12 +78,16 @@ def mechanisms(machine: str) -> tuple[Mechanism, ...]:
 
 
 def chosen(machine: str, names: Sequence[str] = ()) -> list[Mechanism]:
-    """The mechanisms with these names, by default all of a machine's. Raises ``UsageError`` for an unknown name."""
+    """The mechanisms with these names, by default all of a machine's.
+
+    Raises ``UsageError`` for an unknown name.
+    """
     known = {each.name: each for each in mechanisms(machine)}
     for name in names:
         if name not in known:
             raise UsageError(
-                f"{machine} has no mechanism `{name}`{did_you_mean(name, known)}\n  mechanisms: {', '.join(known)}"
+                f"{machine} has no mechanism `{name}`{did_you_mean(name, known)}\n  mechanisms:"
+                f" {', '.join(known)}"
             )
     return [known[name] for name in names or known]
 
@@ -97,17 +102,24 @@ def run(
 ) -> tuple[CampaignOutcome, list[Ablation]]:
     """Simulate the points that the store lacks; returns all claims' rows, empty after an interrupt.
 
-    A claim without results on the unchanged machine has no rows. A mechanism has no rows if an experiment needs it, or
-    if its points fail.
+    A claim without results on the unchanged machine has no rows. A mechanism has no rows if an
+    experiment needs it, or if its points fail.
     """
-    outcome, plans = probed(study, store, [each.changes for each in mechanisms], jobs, observer, out)
+    outcome, plans = probed(
+        study, store, [each.changes for each in mechanisms], jobs, observer, out
+    )
     if outcome.interrupted:
         return outcome, []
-    cases = [(WHOLE, study.usual), *((mechanisms[number].name, found) for number, found in plans.items())]
+    cases = [
+        (WHOLE, study.usual),
+        *((mechanisms[number].name, found) for number, found in plans.items()),
+    ]
     return outcome, [row for claim in study.claims for row in rows(claim, cases, store)]
 
 
-def rows(claim: Claim, cases: Sequence[tuple[str, Mapping[str, Plan]]], store: Store) -> list[Ablation]:
+def rows(
+    claim: Claim, cases: Sequence[tuple[str, Mapping[str, Plan]]], store: Store
+) -> list[Ablation]:
     """The verdicts on a claim in some cases; the first one is the unchanged machine."""
     found = []
     for name, plans in cases:
@@ -121,7 +133,9 @@ def rows(claim: Claim, cases: Sequence[tuple[str, Mapping[str, Plan]]], store: S
 
 def frame(rows: Sequence[Ablation]) -> pl.DataFrame:
     """The rows as a table with their fields as columns."""
-    return pl.DataFrame([asdict(row) for row in rows], schema={each.name: pl.String for each in fields(Ablation)})
+    return pl.DataFrame(
+        [asdict(row) for row in rows], schema={each.name: pl.String for each in fields(Ablation)}
+    )
 
 
 def figure(verdict: Verdict) -> str:

@@ -1,6 +1,8 @@
-"""The ablation table: for each claim that the headline may count, the mechanisms that turn its verdict by removal.
+"""The ablation table: for each claim that the headline may count, the mechanisms that turn its
+verdict by removal.
 
-The rows are shipped (see ``ablated``). The report shows the table, and the page that ``docs/ablations.py`` writes.
+The rows are shipped (see ``ablated``). The report shows the table, and the page that
+``docs/ablations.py`` writes.
 """
 
 from __future__ import annotations
@@ -100,7 +102,10 @@ class AblationTable:
         """A sentence if the rows are from another model revision."""
         if self.revision in (None, _core.MODEL_REVISION):
             return ""
-        return f"These ablations are of model revision {self.revision}; the model has revision {_core.MODEL_REVISION}."
+        return (
+            f"These ablations are of model revision {self.revision}; the model has revision"
+            f" {_core.MODEL_REVISION}."
+        )
 
 
 def table() -> AblationTable:

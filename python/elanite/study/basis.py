@@ -1,9 +1,10 @@
-"""A study: claims about a machine, and the points on which they rest, with few seeds and for a shorter time than usual.
+"""A study: claims about a machine, and the points on which they rest, with few seeds and for a
+shorter time than usual.
 
-Studies change machine parameters and look at the claims (see ``sensitivity`` and ``refit``). Both sides in a comparison
-have the same seed and see the same messages at the same times, so that a shorter time is enough. The data file
-``data/sensitivity.toml`` lists each machine's claims that are studied by default, and the duration of their traffic.
-All points are ordinary store points.
+Studies change machine parameters and look at the claims (see ``sensitivity`` and ``refit``). Both
+sides in a comparison have the same seed and see the same messages at the same times, so that a
+shorter time is enough. The data file ``data/sensitivity.toml`` lists each machine's claims that are
+studied by default, and the duration of their traffic. All points are ordinary store points.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ OTHERWISE = 0.2
 """How long traffic runs for claims that are chosen and not among the default ones."""
 
 FEWEST_CALLS, FEWEST_BATCHES = 5, 5
-"""A collective operation among traffic is called as often, in so many batches, or as often as usual if that is less."""
+"""A collective operation among traffic is called as often, in so many batches, or as often as usual
+if that is less.
+"""
 
 MOST_SEEDS = 3
 """Seeds for figures without batches; all others have one seed."""
@@ -79,18 +82,25 @@ def studies() -> dict[str, dict[str, float]]:
 
 
 def study(machine: str, chosen: Sequence[str] = (), seed: int = FIRST_SEED) -> Study:
-    """The study of a shipped machine, with the default claims or those that ``chosen`` names, in full or in part."""
+    """The study of a shipped machine, with the default claims or those that ``chosen`` names, in
+    full or in part.
+    """
     known = studies()
     if machine not in known:
         names = ", ".join(known)
-        raise UsageError(f"there is no study of `{machine}`{sources.did_you_mean(machine, known)}\n  machines: {names}")
+        raise UsageError(
+            f"there is no study of `{machine}`{sources.did_you_mean(machine, known)}\n  machines:"
+            f" {names}"
+        )
     base, usual = Machine.load(machine), known[machine]
     here = [claim.id for claim in machine_claims(machine)]
     parts: dict[str, float] = {}
     for name in chosen or usual:
         found = [claim for claim in here if _named(claim, name)]
         if not found:
-            raise UsageError(f"no claim about {machine} is named `{name}`{sources.did_you_mean(name, here)}")
+            raise UsageError(
+                f"no claim about {machine} is named `{name}`{sources.did_you_mean(name, here)}"
+            )
         parts |= {claim: _part(claim, usual) for claim in found}
     return Study(base, parts, seed, _plans(base, parts, seed, ()))
 
@@ -101,9 +111,11 @@ def claim_points(claim: Claim, plans: Mapping[str, Plan]) -> list[Point]:
 
 
 def measured(claim: Claim, plans: Mapping[str, Plan], store: Store) -> Measurement | None:
-    """A claim's simulated figures; `None` if the store lacks some points, or if they do not give a figure.
+    """A claim's simulated figures; `None` if the store lacks some points, or if they do not give a
+    figure.
 
-    In short runs a figure can be missing that the experiment has, such as a latency if no load is steady.
+    In short runs a figure can be missing that the experiment has, such as a latency if no load is
+    steady.
     """
     points = claim_points(claim, plans)
     if not points or any(store.get(point.id) is None for point in points):
@@ -120,7 +132,9 @@ def machine_claims(machine: str) -> list[Claim]:
     alone = {}
     for name in dict.fromkeys(claim.experiment for claim in claims() if claim.experiment):
         source = sources.read("experiment", name)
-        alone[name] = json.loads(_core.load_experiment(source.text, source.file, []))["machine"] == machine
+        alone[name] = (
+            json.loads(_core.load_experiment(source.text, source.file, []))["machine"] == machine
+        )
     return [claim for claim in claims() if alone.get(claim.experiment)]
 
 
@@ -134,14 +148,18 @@ def _named(claim: str, name: str) -> bool:
     return claim == name or claim.startswith(name + ".")
 
 
-def _plans(machine: Machine, parts: Mapping[str, float], seed: int, overrides: tuple[str, ...]) -> dict[str, Plan]:
+def _plans(
+    machine: Machine, parts: Mapping[str, float], seed: int, overrides: tuple[str, ...]
+) -> dict[str, Plan]:
     """Claims' points by experiment, with few seeds and for a part of the time."""
     wanted = [claim for claim in claims() if claim.id in parts]
     found = {}
     for name in dict.fromkeys(claim.experiment for claim in wanted):
         here = [claim for claim in wanted if claim.experiment == name]
         changes = _shorter(_only(_full_plan(machine.file, name, seed), here), here, parts)
-        planned = plan(sources.read("experiment", name), [machine.file], (*changes, *overrides), seed)
+        planned = plan(
+            sources.read("experiment", name), [machine.file], (*changes, *overrides), seed
+        )
         found[name] = _only(planned, here)
     return found
 
@@ -153,12 +171,16 @@ def _full_plan(machine: Source, experiment: str, seed: int) -> Plan:
 
 
 def _only(planned: Plan, wanted: Sequence[Claim]) -> Plan:
-    points = tuple(point for point in planned.points if any(claim.asks_for(point) for claim in wanted))
+    points = tuple(
+        point for point in planned.points if any(claim.asks_for(point) for claim in wanted)
+    )
     return replace(planned, points=points)
 
 
 def _shorter(planned: Plan, wanted: Sequence[Claim], parts: Mapping[str, float]) -> list[str]:
-    """Experiment changes that give its series few seeds and shorter runs, as long as its claims need."""
+    """Experiment changes that give its series few seeds and shorter runs, as long as its claims
+    need.
+    """
     found: dict[str, list[str]] = {}
     for point in planned.points:
         here = f"series.{point.series}"
@@ -170,11 +192,17 @@ def _shorter(planned: Plan, wanted: Sequence[Claim], parts: Mapping[str, float])
             batched = all(claim.table == "rows" and not claim.one_run for claim in asking)
             seeds = 1 if batched else min(point.run["seeds"], MOST_SEEDS)
             changes = [f"{here}.run.seeds={seeds}", f"{here}.run.precision=0"]
-            warm_up, window = 1000 * stated(point.run["warm_up"], "us"), 1000 * stated(point.run["window"], "us")
+            warm_up, window = (
+                1000 * stated(point.run["warm_up"], "us"),
+                1000 * stated(point.run["window"], "us"),
+            )
             if part < 1 and point.kind == "jobs":
                 length = part * (warm_up + window)
                 warm, window = (length / 3, 2 * length / 3) if warm_up else (0.0, length)
-                changes += [f"{here}.run.warm_up={warm:.0f} ns", f"{here}.run.window={window:.0f} ns"]
+                changes += [
+                    f"{here}.run.warm_up={warm:.0f} ns",
+                    f"{here}.run.window={window:.0f} ns",
+                ]
             elif part < 1:
                 calls = about["repeats"]
                 batches = min(max(point.run["batches"], FEWEST_BATCHES), calls)
@@ -191,7 +219,9 @@ class StudyTraffic(TypedDict, total=False):
 
 
 def traffic(point: Point) -> StudyTraffic:
-    """The collective operation among a point's traffic, or the traffic alone; empty without traffic."""
+    """The collective operation among a point's traffic, or the traffic alone; empty without
+    traffic.
+    """
     (workload,) = json.loads(point.json)["workload"].values()
     if not workload.get("jobs"):
         return {}

@@ -3,14 +3,15 @@
     found = el.calibrate([el.Experiment.load("qsnet/ping")], {"bus.rate": "150 MB/s..400 MB/s"}, "measured.csv")
     found.text  # a machine file with the fitted values
 
-The sum of squares is minimised over all measured values (``study.minimum``): the difference between the simulated and
-the measured value, in units of both errors (the measurement's sigma, and the simulation's standard error where it draws
-random numbers). Only measured points are simulated. They are ordinary store points: an interrupted calibration that is
-repeated uses them again, and has the same result.
+The sum of squares is minimised over all measured values (``study.minimum``): the difference between
+the simulated and the measured value, in units of both errors (the measurement's sigma, and the
+simulation's standard error where it draws random numbers). Only measured points are simulated. They
+are ordinary store points: an interrupted calibration that is repeated uses them again, and has the
+same result.
 
-The result has only values that the data determine (``study.identify``), each with its standard error and its 95%
-interval. A parameter that they do not determine keeps its value; the machine file notes it in its source. Parameter
-pairs with similar effects are named (``alike``).
+The result has only values that the data determine (``study.identify``), each with its standard
+error and its 95% interval. A parameter that they do not determine keeps its value; the machine file
+notes it in its source. Parameter pairs with similar effects are named (``alike``).
 
 A value set's points run at the same time, and so do the hypercube's sets and a derivative's.
 """
@@ -67,17 +68,22 @@ def calibrate(
     executor: Executor | None = None,
     note: Callable[[str], None] | None = None,
 ) -> Calibration:
-    """Search the values in ``fit``, ranges by key, with which the experiments come nearest to the values in ``to``.
+    """Search the values in ``fit``, ranges by key, with which the experiments come nearest to the
+    values in ``to``.
 
-    ``trials`` is the largest count of value sets in the search; the values' intervals need more. ``name`` is the fitted
-    machine's name. ``progress`` is called after each step with the count of tried sets and the best one's error.
-    ``threads`` and ``executor`` are as in ``run``, ``note`` as in ``measured.read``. Raises ``UsageError`` or
-    ``ConfigError`` if a key, a range or the file with measured values is wrong, and ``KeyboardInterrupt`` when
-    interrupted; finished points are kept.
+    ``trials`` is the largest count of value sets in the search; the values' intervals need more.
+    ``name`` is the fitted machine's name. ``progress`` is called after each step with the count of
+    tried sets and the best one's error. ``threads`` and ``executor`` are as in ``run``, ``note`` as
+    in ``measured.read``. Raises ``UsageError`` or ``ConfigError`` if a key, a range or the file
+    with measured values is wrong, and ``KeyboardInterrupt`` when interrupted; finished points are
+    kept.
     """
     keys = _ranges(fit)
     base = _base(experiments, machine)
-    plans = [plan(each.file, [base.file], [*each.overrides, *base.overrides], seed) for each in experiments]
+    plans = [
+        plan(each.file, [base.file], [*each.overrides, *base.overrides], seed)
+        for each in experiments
+    ]
     targets = measured.read(Path(to), plans, note)
     store = Store(Path(out) / "store")
     engine = (jobs, threads, trials, progress, str(out), executor)
@@ -91,12 +97,22 @@ def calibrate(
     freedom = len(targets) - sum(each.effect for each in known)
     fits = BADLY if unlikely(search.root(best), len(targets), freedom) else "as well"
     values = [
-        _value(key, before, after, each, [other for *pair, _ in alike if key.key in pair for other in pair], fits)
+        _value(
+            key,
+            before,
+            after,
+            each,
+            [other for *pair, _ in alike if key.key in pair for other in pair],
+            fits,
+        )
         for key, before, after, each in zip(keys, own, best, known, strict=True)
     ]
     fitted = {each.key: (each.after, _fitted(each, to)) for each in values if each.determined}
     kept = {each.key: _kept(each, to) for each in values if not each.determined}
-    written = tuple(text if each.determined else before for each, text, before in zip(values, best, own, strict=True))
+    written = tuple(
+        text if each.determined else before
+        for each, text, before in zip(values, best, own, strict=True)
+    )
     before, after = search.simulated(own), search.simulated(written)
     return Calibration(
         values=values,
@@ -133,7 +149,16 @@ def _places(
     for each, *sides in zip(targets, search.sigmas, before, after, strict=True):
         unit = search.units[each.metric]
         found.append(
-            ValueComparison(about[each.key], each.job, each.metric, unit, each.value, each.sigma, each.stated, *sides)
+            ValueComparison(
+                about[each.key],
+                each.job,
+                each.metric,
+                unit,
+                each.value,
+                each.sigma,
+                each.stated,
+                *sides,
+            )
         )
     return found
 
@@ -141,7 +166,9 @@ def _places(
 def _swept(points: Sequence[Point]) -> tuple[str, ...]:
     """The parameters that vary among points."""
     names = dict.fromkeys(name for point in points for name in point.parameters)
-    return tuple(name for name in names if len({repr(point.parameters.get(name)) for point in points}) > 1)
+    return tuple(
+        name for name in names if len({repr(point.parameters.get(name)) for point in points}) > 1
+    )
 
 
 def _ranges(fit: Mapping[str, str] | Sequence[Choice | Range]) -> list[Range]:
@@ -154,9 +181,15 @@ def _ranges(fit: Mapping[str, str] | Sequence[Choice | Range]) -> list[Range]:
     found = []
     for each in keys:
         if not isinstance(each, Range) or each.count:
-            raise UsageError(f"--fit {each.key}: a fit needs a range\n  for example --fit {each.key}='10 ns..50 ns'")
+            raise UsageError(
+                f"--fit {each.key}: a fit needs a range\n  for example --fit {each.key}='10"
+                " ns..50 ns'"
+            )
         if of_experiment(each.key):
-            raise UsageError(f"--fit {each.key}: this key belongs to the experiment\n  fit parameters of the machine")
+            raise UsageError(
+                f"--fit {each.key}: this key belongs to the experiment\n  fit parameters of the"
+                " machine"
+            )
         found.append(each)
     return found
 
@@ -167,7 +200,10 @@ def _base(experiments: Sequence[Experiment], machine: Machine | None) -> Machine
         return machine
     names = [each.machine for each in experiments]
     if any(not isinstance(name, str) or name != names[0] for name in names):
-        raise UsageError("the experiments run on several machines\n  choose the one to calibrate: --machine MACHINE")
+        raise UsageError(
+            "the experiments run on several machines\n  choose the one to calibrate: --machine"
+            " MACHINE"
+        )
     return Machine.load(str(names[0]))
 
 
@@ -175,7 +211,9 @@ def _value(
     key: Range, before: str, best: str, known: ParameterInterval, alike: Sequence[str], fits: str
 ) -> FittedValue:
     share = key.share(best)
-    wide = abs(key.number(min(1, share + known.error)) - key.number(max(0, share - known.error))) / 2
+    wide = (
+        abs(key.number(min(1, share + known.error)) - key.number(max(0, share - known.error))) / 2
+    )
     number = abs(key.number(share))
     unit = before.partition(" ")[2]
     low, high = (
@@ -194,7 +232,11 @@ def _value(
         high=high,
         error=wide / number if number else wide,
         determined=known.determined,
-        reason="" if known.determined else _reason(known, span, [each for each in alike if each != key.key], fits),
+        reason=(
+            ""
+            if known.determined
+            else _reason(known, span, [each for each in alike if each != key.key], fits)
+        ),
     )
 
 
@@ -223,7 +265,9 @@ def _kept(value: FittedValue, to: str | Path) -> str:
     return f"not determined by {Path(to).name}: {value.reason}"
 
 
-def _groups(targets: Sequence[MeasuredValue], before: Sequence[float], after: Sequence[float]) -> list[ErrorGroup]:
+def _groups(
+    targets: Sequence[MeasuredValue], before: Sequence[float], after: Sequence[float]
+) -> list[ErrorGroup]:
     groups: dict[tuple[str, str, str], list[int]] = {}
     for index, each in enumerate(targets):
         groups.setdefault(each.group, []).append(index)
@@ -239,5 +283,7 @@ def _groups(targets: Sequence[MeasuredValue], before: Sequence[float], after: Se
     for names, members in groups.items():
         worst = max(members, key=lambda index: abs(error(index, after)))
         ends = error(worst, after), targets[worst].place
-        found.append(ErrorGroup(*names, len(members), root(members, before), root(members, after), *ends))
+        found.append(
+            ErrorGroup(*names, len(members), root(members, before), root(members, after), *ends)
+        )
     return found

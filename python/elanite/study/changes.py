@@ -1,7 +1,7 @@
 """The table of claim changes: its columns, the rows that count, and the conclusions.
 
-A change is *resolved* if it is distinguished from noise; it counts from half a percent on, and is strong from five
-percent on.
+A change is *resolved* if it is distinguished from noise; it counts from half a percent on, and is
+strong from five percent on.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ SCHEMA = {
 }
 """The columns in a change table: one row for each parameter, step (less or more) and claim.
 
-``fitted`` is a parameter that was fitted to some claim, ``own`` one that was fitted to this claim. ``usual`` and
-``simulated`` are the numbers before and after, empty for findings; ``low`` and ``high`` are the ends of the change's
-interval, empty for a single value from a random process; ``held`` and ``holds`` are whether the claim holds before and
-after, empty if this is not resolved.
+``fitted`` is a parameter that was fitted to some claim, ``own`` one that was fitted to this claim.
+``usual`` and ``simulated`` are the numbers before and after, empty for findings; ``low`` and
+``high`` are the ends of the change's interval, empty for a single value from a random process;
+``held`` and ``holds`` are whether the claim holds before and after, empty if this is not resolved.
 """
 
 SIGN = {"less": "-", "more": "+"}
@@ -64,13 +64,19 @@ class ChangeSummary:
     """The sentences for a change table."""
 
     steady: list[str]
-    """Claims with a verdict that no step turns, apart from parameters that were fitted to the claim."""
+    """Claims with a verdict that no step turns, apart from parameters that were fitted to the
+    claim.
+    """
     turning: dict[str, list[str]]
-    """Claims with a verdict that turns, and the steps in such other parameters that turn it: ``bus.burst -``."""
+    """Claims with a verdict that turns, and the steps in such other parameters that turn it:
+    ``bus.burst -``.
+    """
     open: list[str]
     """Claims without a verdict, even as the machine is."""
     strong: dict[str, list[str]]
-    """Parameters that change some claim much, and these claims, the most powerful parameter first."""
+    """Parameters that change some claim much, and these claims, the most powerful parameter
+    first.
+    """
     idle: list[str]
     """Parameters that change no claim."""
 
@@ -84,9 +90,15 @@ def read(table: pl.DataFrame) -> ChangeSummary:
     open_ = claims.filter(pl.col("held").is_null())["claim"].to_list()
     told = table.filter(resolved(), pl.col("change").abs() >= LEAST)
     size = pl.col("change").abs().max()
-    much = told.filter(pl.col("change").abs() >= STRONG).group_by("parameter", "claim", maintain_order=True).agg(size)
+    much = (
+        told.filter(pl.col("change").abs() >= STRONG)
+        .group_by("parameter", "claim", maintain_order=True)
+        .agg(size)
+    )
     strong: dict[str, list[str]] = {}
-    for parameter, claim, _ in much.sort("change", descending=True, maintain_order=True).iter_rows():
+    for parameter, claim, _ in much.sort(
+        "change", descending=True, maintain_order=True
+    ).iter_rows():
         strong.setdefault(parameter, []).append(claim)
     acting = set(told["parameter"])
     return ChangeSummary(
@@ -94,5 +106,7 @@ def read(table: pl.DataFrame) -> ChangeSummary:
         turning=turning,
         open=open_,
         strong=strong,
-        idle=[name for name in table["parameter"].unique(maintain_order=True) if name not in acting],
+        idle=[
+            name for name in table["parameter"].unique(maintain_order=True) if name not in acting
+        ],
     )

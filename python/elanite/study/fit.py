@@ -1,7 +1,8 @@
-"""The fit that a calibration results in: values with their intervals, errors, and the machine with the values.
+"""The fit that a calibration results in: values with their intervals, errors, and the machine with
+the values.
 
-A fit is *unlikely* if its errors are larger than chance explains. Two parameters are *alike* if their errors are so
-correlated that the data hardly distinguish them.
+A fit is *unlikely* if its errors are larger than chance explains. Two parameters are *alike* if
+their errors are so correlated that the data hardly distinguish them.
 """
 
 from __future__ import annotations
@@ -30,13 +31,18 @@ class FittedValue:
     key: str
     before: str
     after: str
-    """The machine's value, in the previous one's unit: the fitted value, if the data determine it."""
+    """The machine's value, in the previous one's unit: the fitted value, if the data determine
+    it.
+    """
     low: str
     high: str
-    """The 95% interval's ends within the range: values outside fit worse than chance explains. Empty without an
-    interval: if no value fits, and none fits clearly worse."""
+    """The 95% interval's ends within the range: values outside fit worse than chance explains.
+    Empty without an interval: if no value fits, and none fits clearly worse.
+    """
     error: float
-    """Standard error as a fraction of the value; meaningless unless the data determine the value."""
+    """Standard error as a fraction of the value; meaningless unless the data determine the
+    value.
+    """
     determined: bool
     """Whether the data determine the value."""
     reason: str
@@ -49,7 +55,9 @@ class FittedValue:
 
     @property
     def supported(self) -> str:
-        """The value after with the digits that its standard error supports, two error digits: ``554 ns``."""
+        """The value after with the digits that its standard error supports, two error digits:
+        ``554 ns``.
+        """
         text, _, unit = self.after.partition(" ")
         try:
             value = float(text)
@@ -72,7 +80,9 @@ class ErrorGroup:
     metric: str
     count: int
     before: float
-    """Root mean square of simulated/measured - 1, or of the difference if 0 was measured; on the given machine."""
+    """Root mean square of simulated/measured - 1, or of the difference if 0 was measured; on the
+    given machine.
+    """
     after: float
     worst: float
     """The largest error afterwards, by magnitude, with its sign."""
@@ -82,10 +92,11 @@ class ErrorGroup:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The fit that a calibration results in: values with their intervals, errors, and the machine with the values.
+    """The fit that a calibration results in: values with their intervals, errors, and the machine
+    with the values.
 
-    A fit is *unlikely* if its errors are larger than chance explains. Two parameters are *alike* if their errors are so
-    correlated that the data hardly distinguish them.
+    A fit is *unlikely* if its errors are larger than chance explains. Two parameters are *alike* if
+    their errors are so correlated that the data hardly distinguish them.
     """
 
     values: list[FittedValue]
@@ -121,21 +132,26 @@ class Calibration:
         return self.machine.file.text
 
     def figures(self) -> list[Figure]:
-        """Measured against simulated values, and the residuals: two charts for each series and metric."""
+        """Measured against simulated values, and the residuals: two charts for each series and
+        metric.
+        """
         from elanite.study import residuals
 
         return list(residuals.draw(self.places, self.swept))
 
     @property
     def misfit(self) -> str:
-        """A sentence if no value set fits: the best one's errors are larger than chance explains; or empty."""
+        """A sentence if no value set fits: the best one's errors are larger than chance explains;
+        or empty.
+        """
         if not unlikely(self.best, len(self.places), self.freedom):
             return ""
         worst = max(self.groups, key=lambda group: abs(group.worst))
         return (
-            f"no values within the ranges fit: the best set is {self.best:.2f} standard errors off (root mean square),"
-            f" and chance explains about 1; the measured values contradict each other or the model, or their sigmas are"
-            f" too small; the largest error is that of {worst.worst_place}"
+            f"no values within the ranges fit: the best set is {self.best:.2f} standard errors off"
+            " (root mean square), and chance explains about 1; the measured values contradict each"
+            " other or the model, or their sigmas are too small; the largest error is that of"
+            f" {worst.worst_place}"
         )
 
     @property
@@ -150,7 +166,9 @@ class Calibration:
 
 
 def unlikely(error: float, count: int, freedom: int) -> bool:
-    """Whether chance hardly explains the root mean square of ``count`` errors, in sigmas, with this freedom left."""
+    """Whether chance hardly explains the root mean square of ``count`` errors, in sigmas, with this
+    freedom left.
+    """
     from scipy.stats import chi2
 
     return freedom > 0 and float(chi2.sf(error**2 * count, freedom)) < UNLIKELY
@@ -162,7 +180,11 @@ def interval(low: str, high: str) -> str:
     return f"{number} to {high}" if unit == high.partition(" ")[2] else f"{low} to {high}"
 
 
-def pairs_alike(keys: Sequence[str], correlation: Sequence[Sequence[float]]) -> list[tuple[str, str, float]]:
+def pairs_alike(
+    keys: Sequence[str], correlation: Sequence[Sequence[float]]
+) -> list[tuple[str, str, float]]:
     """The pairs of alike parameters, with their correlation."""
     pairs = ((i, j) for i in range(len(keys)) for j in range(i))
-    return [(keys[j], keys[i], correlation[i][j]) for i, j in pairs if abs(correlation[i][j]) > ALIKE]
+    return [
+        (keys[j], keys[i], correlation[i][j]) for i, j in pairs if abs(correlation[i][j]) > ALIKE
+    ]

@@ -1,20 +1,22 @@
 """Identifiability: the values of fitted parameters that the measured values allow.
 
-A parameter's *interval* comes from its profile: the values with which the sum of squares, minimised over all other
-parameters within their ranges, exceeds the minimum by no more than chance explains at 95% (3.84 for a chi-square; see
-``_limit`` for data that fit worse than their sigmas suggest). Its ends are found by simulation, from the curvature at
-the minimum on: a parameter's profile may be flat on one side, steep on the other, or end at a threshold. Any tried
-value set that fits as well belongs to the interval, too.
+A parameter's *interval* comes from its profile: the values with which the sum of squares, minimised
+over all other parameters within their ranges, exceeds the minimum by no more than chance explains
+at 95% (3.84 for a chi-square; see ``_limit`` for data that fit worse than their sigmas suggest).
+Its ends are found by simulation, from the curvature at the minimum on: a parameter's profile may be
+flat on one side, steep on the other, or end at a threshold. Any tried value set that fits as well
+belongs to the interval, too.
 
-The *standard error* and the correlations come from the curvature at the minimum, by the data alone, with derivatives
-over the steps ``minimum.STEP``.
+The *standard error* and the correlations come from the curvature at the minimum, by the data alone,
+with derivatives over the steps ``minimum.STEP``.
 
-Measured values *determine* a parameter if they exclude both ends of its range, and if the curvature's interval is
-narrower than the range. So a parameter without effect is not determined, nor is one at the end of its range, nor one
-with an effect that another parameter makes up for, even if that parameter's range bounds both. An end at zero need not
-be excluded: no quantity is negative.
+Measured values *determine* a parameter if they exclude both ends of its range, and if the
+curvature's interval is narrower than the range. So a parameter without effect is not determined,
+nor is one at the end of its range, nor one with an effect that another parameter makes up for, even
+if that parameter's range bounds both. An end at zero need not be excluded: no quantity is negative.
 
-An interval for a parameter with few values, such as whole cycles, reaches at least halfway to the next ones.
+An interval for a parameter with few values, such as whole cycles, reaches at least halfway to the
+next ones.
 """
 
 from __future__ import annotations
@@ -38,10 +40,14 @@ PRIOR = 12**-0.5
 """The standard deviation of a value with a known range alone, as a share of the range."""
 
 FAR = 1000.0
-"""Standard errors and correlations come from the data alone: as if the ranges were this many times wider."""
+"""Standard errors and correlations come from the data alone: as if the ranges were this many times
+wider.
+"""
 
 ALIKE = 0.95
-"""Parameters with a higher correlation, or a lower one than its negative, are hardly distinguishable."""
+"""Parameters with a higher correlation, or a lower one than its negative, are hardly
+distinguishable.
+"""
 
 STEPS = 8
 """Most places at which an interval's end is sought."""
@@ -115,20 +121,34 @@ class _Profile:
         errors = np.sqrt(np.diag(covariance))
         reach = (self.limit / self.scale) ** 0.5 * errors
         # The first guesses at all ends run side by side.
-        guesses = [self._at(index, self._guess(index, way, reach)) for index in range(count) for way in (-1, 1)]
+        guesses = [
+            self._at(index, self._guess(index, way, reach))
+            for index in range(count)
+            for way in (-1, 1)
+        ]
         self.search.run(guesses)
-        ends = [[self._end(index, way, self._guess(index, way, reach)) for way in (-1, 1)] for index in range(count)]
+        ends = [
+            [self._end(index, way, self._guess(index, way, reach)) for way in (-1, 1)]
+            for index in range(count)
+        ]
         good = list(self._as_good())
         found = []
         for index, error in enumerate(errors):
             (low, below), (high, above) = ends[index]
-            low, high = min(low, *(shares[index] for shares in good)), max(high, *(shares[index] for shares in good))
+            low, high = (
+                min(low, *(shares[index] for shares in good)),
+                max(high, *(shares[index] for shares in good)),
+            )
             # No quantity is negative: an end at zero needs no data.
             below = (below and low > _END) or self.search.keys[index].low == 0
             above = above and high < 1 - _END
             low, high, step = self._rounded(index, low, high)
             effect = bool(np.any(self.slopes[:, index] != 0)) or low > _END or high < 1 - _END
-            found.append(ParameterInterval(float(np.hypot(error, step * PRIOR)), low, high, effect, below, above))
+            found.append(
+                ParameterInterval(
+                    float(np.hypot(error, step * PRIOR)), low, high, effect, below, above
+                )
+            )
         return found, (covariance / np.outer(errors, errors)).tolist()
 
     def _guess(self, index: int, way: int, reach: NDArray[np.float64]) -> float:
@@ -147,7 +167,11 @@ class _Profile:
                 return edge, False
             inside = outside
             # A parabola's end, and farther by half at least: the machine may round the place back.
-            far = 2.0 if inside[1] <= 0 else min(2.0, max(1.5, 1.05 * (self.limit / inside[1]) ** 0.5))
+            far = (
+                2.0
+                if inside[1] <= 0
+                else min(2.0, max(1.5, 1.05 * (self.limit / inside[1]) ** 0.5))
+            )
             place = start + far * (place - start) if place != start else start + way * STEP
             place = place if abs(place - start) < abs(edge - start) else edge
         for _ in range(STEPS):
@@ -155,7 +179,11 @@ class _Profile:
                 break
             span = outside[0] - inside[0]
             # Never so near to either side that a threshold takes for ever.
-            part = min(max((_crossing(inside, outside, self.limit) - inside[0]) / span, 0.1), 0.9) if span else 0.0
+            part = (
+                min(max((_crossing(inside, outside, self.limit) - inside[0]) / span, 0.1), 0.9)
+                if span
+                else 0.0
+            )
             share, excess = self._excess(index, inside[0] + part * span)
             if min(abs(share - inside[0]), abs(share - outside[0])) < _END:
                 break  # the machine takes no value in between
@@ -166,9 +194,11 @@ class _Profile:
         return _crossing(inside, outside, self.limit), True
 
     def _excess(self, index: int, share: float) -> tuple[float, float]:
-        """The parameter's share that the machine takes, and the excess of the sum of squares over the minimum there.
+        """The parameter's share that the machine takes, and the excess of the sum of squares over
+        the minimum there.
 
-        The other parameters follow by least squares within their ranges, with the slopes at the minimum.
+        The other parameters follow by least squares within their ranges, with the slopes at the
+        minimum.
         """
         texts = self._at(index, share)
         taken = self.search.shares(texts)[index]
@@ -195,7 +225,9 @@ class _Profile:
         import numpy as np
         from scipy.optimize import lsq_linear
 
-        others = [each for each in range(len(shares)) if each != index and np.any(self.slopes[:, each])]
+        others = [
+            each for each in range(len(shares)) if each != index and np.any(self.slopes[:, each])
+        ]
         moved = np.clip(shares, 0, 1)
         if others:
             own = moved[others]
@@ -216,7 +248,9 @@ class _Profile:
                 yield shares
 
     def _rounded(self, index: int, low: float, high: float) -> tuple[float, float, float]:
-        """The interval of a parameter of few values, at least halfway to the next ones; and the step between them."""
+        """The interval of a parameter of few values, at least halfway to the next ones; and the
+        step between them.
+        """
         near = neighbours(self.search, self.best, index)
         if near is None:
             return low, high, 0.0
@@ -239,10 +273,11 @@ def _quantile() -> float:
 
 
 def _limit(square: float, freedom: int) -> tuple[float, float]:
-    """The excess of the sum of squares at an interval's ends, and the square of the factor of all sigmas.
+    """The excess of the sum of squares at an interval's ends, and the square of the factor of all
+    sigmas.
 
-    Where residuals are larger than chance explains, the sigmas are too small: they count as so much larger as makes the
-    residuals usual, and Student's distribution stands for the normal one.
+    Where residuals are larger than chance explains, the sigmas are too small: they count as so much
+    larger as makes the residuals usual, and Student's distribution stands for the normal one.
     """
     from scipy.stats import chi2, t
 

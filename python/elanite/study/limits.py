@@ -1,17 +1,23 @@
-"""Silent limits: warnings about a plan with results that look right and mean less than they seem to.
+"""Silent limits: warnings about a plan with results that look right and mean less than they seem
+to.
 
 A limit is one of these:
 
-- ``credits``, ``detours``: links or routes carry less than a link's rate (``crates/machine/src/warning.rs``);
-- ``same``: a key changes no point, because points with different values for the key have equal content;
-- ``idle``: a key changed no result, because points with different values for the key have equal digests;
-- ``warm-up``: the measured window begins before some sources' arrivals are stationary (``inputs.warmup``), so that the
-  offered load differs from the nominal one;
-- ``assumed``: values that no source gives, with the claims that they move as far as a study has computed that.
+- ``credits``, ``detours``: links or routes carry less than a link's rate
+  (``crates/machine/src/warning.rs``);
+- ``same``: a key changes no point, because points with different values for the key have equal
+  content;
+- ``idle``: a key changed no result, because points with different values for the key have equal
+  digests;
+- ``warm-up``: the measured window begins before some sources' arrivals are stationary
+  (``inputs.warmup``), so that the offered load differs from the nominal one;
+- ``assumed``: values that no source gives, with the claims that they move as far as a study has
+  computed that.
 
-A limit changes no result and no exit code. The commands print each limit once per plan, on standard error: ``check``,
-``run``, ``sweep``, ``calibrate`` and ``reproduce`` with one experiment in full, ``reproduce`` with several in one line.
-Run and sweep pages have all limits except assumed values, which stand beside their parameters.
+A limit changes no result and no exit code. The commands print each limit once per plan, on standard
+error: ``check``, ``run``, ``sweep``, ``calibrate`` and ``reproduce`` with one experiment in full,
+``reproduce`` with several in one line. Run and sweep pages have all limits except assumed values,
+which stand beside their parameters.
 """
 
 from __future__ import annotations
@@ -87,11 +93,15 @@ def of_point(subject: str, point: str) -> list[Limit]:
 
 
 def _limits(subject: str, found: str) -> list[Limit]:
-    return [Limit(one["kind"], subject, one["key"], plain(one["value"]), one["message"]) for one in json.loads(found)]
+    return [
+        Limit(one["kind"], subject, one["key"], plain(one["value"]), one["message"])
+        for one in json.loads(found)
+    ]
 
 
 def of_work(plans: Sequence[Plan], fitted: Collection[str] = ()) -> list[Limit]:
-    """All limits known before a simulation; ``plans`` may have an experiment several times, on changed machines.
+    """All limits known before a simulation; ``plans`` may have an experiment several times, on
+    changed machines.
 
     Parameters that are ``fitted`` in this work count as known.
     """
@@ -108,7 +118,9 @@ def _experiments(plans: Sequence[Plan]) -> list[Plan]:
 
 
 def in_brief(plans: Sequence[Plan]) -> str:
-    """Shipped experiments' limits in a line, with the command that prints them; empty without any."""
+    """Shipped experiments' limits in a line, with the command that prints them; empty without
+    any.
+    """
     found = {plan.experiment.argument: of_work([plan]) for plan in plans}
     kinds = Counter(limit.kind for limits in found.values() for limit in limits)
     if not kinds:
@@ -121,12 +133,17 @@ def in_brief(plans: Sequence[Plan]) -> str:
 def of_plans(plans: Sequence[Plan]) -> list[Limit]:
     """The limits of all points' machines, and each series' points that are the same.
 
-    A parameter's first limit stands for all its limits, with the count of the other machines. Its subject has the
-    changes, among those that differ in this work, with which the machine has the limit.
+    A parameter's first limit stands for all its limits, with the count of the other machines. Its
+    subject has the changes, among those that differ in this work, with which the machine has the
+    limit.
     """
     alike: dict[tuple[str, str, str], list[tuple[Limit, list[str]]]] = {}
     for plan in plans:
-        swept = [change for change in plan.overrides if any(change not in other.overrides for other in plans)]
+        swept = [
+            change
+            for change in plan.overrides
+            if any(change not in other.overrides for other in plans)
+        ]
         machines: dict[tuple[str, str], Point] = {}
         for point in plan.points:
             machines.setdefault((point.machine, plain(point.parameters.get("machine", ""))), point)
@@ -137,16 +154,26 @@ def of_plans(plans: Sequence[Plan]) -> list[Limit]:
     found = []
     for limits in alike.values():
         (first, _), others = limits[0], len({limit.message for limit, _ in limits}) - 1
-        more = f" (and {counted(others, 'other machine')} of this plan, with other figures)" if others else ""
+        more = (
+            f" (and {counted(others, 'other machine')} of this plan, with other figures)"
+            if others
+            else ""
+        )
         with_it = [changes for limit, changes in limits if limit.message == first.message]
         common = [change for change in with_it[0] if all(change in changes for changes in with_it)]
         subject = f"{first.subject} ({', '.join(common)})" if common else first.subject
         found.append(Limit(first.kind, subject, first.key, first.value, first.message + more))
-    return found + [limit for plan in _experiments(plans) for limit in (*_redundant_values(plan), *_started(plan))]
+    return found + [
+        limit
+        for plan in _experiments(plans)
+        for limit in (*_redundant_values(plan), *_started(plan))
+    ]
 
 
 def _started(plan: Plan) -> Iterator[Limit]:
-    """Each series' jobs with sources that are not stationary in the window, with the point that is farthest off."""
+    """Each series' jobs with sources that are not stationary in the window, with the point that is
+    farthest off.
+    """
     found: dict[tuple[str, str], list[tuple[Point, warmup.Start]]] = {}
     for point in plan.points:
         for start in warmup.of_point(point):
@@ -165,9 +192,10 @@ def _started(plan: Plan) -> Iterator[Limit]:
             f"{plan.experiment.name}, series {series}",
             "run.warm_up",
             plain(point.run["warm_up"]),
-            f"at {load}, {begins}each process of job {job} sends a message in {gap} on average, and its arrivals are"
-            f" not stationary before: on average the window offers {abs(worst.excess):.0%} {side} than the load; raise"
-            f" run.warm_up to {warmup.long_enough(needed)}",
+            f"at {load}, {begins}each process of job {job} sends a message in {gap} on average, and"
+            " its arrivals are not stationary before: on average the window offers"
+            f" {abs(worst.excess):.0%} {side} than the load; raise run.warm_up to"
+            f" {warmup.long_enough(needed)}",
         )
 
 
@@ -184,12 +212,17 @@ def _redundant_values(plan: Plan) -> list[Limit]:
             values |= {plain(kept.get(key)): None, plain(dropped.get(key)): None}
     subject = f"{plan.experiment.name}, series "
     message = "these values make the same points"
-    limits = [Limit("same", subject + series, key, _list(values), message) for (series, key), values in found.items()]
+    limits = [
+        Limit("same", subject + series, key, _list(values), message)
+        for (series, key), values in found.items()
+    ]
     message = (
-        "left out, as they repeat others: a list of the series has a value twice, or a value that changes no point"
+        "left out, as they repeat others: a list of the series has a value twice, or a value that"
+        " changes no point"
     )
     return limits + [
-        Limit("same", subject + series, counted(count, "point"), "", message) for series, count in repeated.items()
+        Limit("same", subject + series, counted(count, "point"), "", message)
+        for series, count in repeated.items()
     ]
 
 
@@ -200,7 +233,9 @@ def _list(values: Iterable[str]) -> str:
     return ", ".join(all_[:NAMED]) + more
 
 
-def equal_values(points: Sequence[Point], content: Callable[[Point], str | None]) -> dict[str, list[list[str]]]:
+def equal_values(
+    points: Sequence[Point], content: Callable[[Point], str | None]
+) -> dict[str, list[list[str]]]:
     """For each parameter the lists of its values that make no difference to any point's content.
 
     Points are compared that differ in this parameter only. Points without content are left out.
@@ -213,7 +248,9 @@ def equal_values(points: Sequence[Point], content: Callable[[Point], str | None]
         for point, found in known:
             if key in point.parameters:
                 others = {name: value for name, value in point.parameters.items() if name != key}
-                place = json.dumps([point.series, point.machine, point.seed, others], sort_keys=True)
+                place = json.dumps(
+                    [point.series, point.machine, point.seed, others], sort_keys=True
+                )
                 contents.setdefault(plain(point.parameters[key]), set()).add((place, found))
         classes: dict[frozenset[tuple[str, str]], list[str]] = {}
         for value, places in contents.items():
@@ -224,13 +261,22 @@ def equal_values(points: Sequence[Point], content: Callable[[Point], str | None]
     return result
 
 
-def _of_alike(kind: str, subject: str, found: dict[str, list[list[str]]], message: str) -> list[Limit]:
-    return [Limit(kind, subject, key, _list(values), message) for key, several in found.items() for values in several]
+def _of_alike(
+    kind: str, subject: str, found: dict[str, list[list[str]]], message: str
+) -> list[Limit]:
+    return [
+        Limit(kind, subject, key, _list(values), message)
+        for key, several in found.items()
+        for values in several
+    ]
 
 
 def without_effect(name: str, points: Sequence[Point]) -> list[Limit]:
     """Planned points' parameters with values that make the same points."""
-    message = "these values make the same points: nothing in the experiment uses the key, or the values are equal"
+    message = (
+        "these values make the same points: nothing in the experiment uses the key, or the values"
+        " are equal"
+    )
     return _of_alike("same", name, equal_values(points, lambda point: point.id), message)
 
 
@@ -240,12 +286,16 @@ def without_results(result: PlanResult) -> list[Limit]:
     same = equal_values(points, lambda point: point.id)
     found = equal_values(points, lambda point: str(result.manifest(point)["digest"]))
     new = {key: several for key, several in found.items() if same.get(key) != several}
-    message = "these values had no effect: all points with them have equal results, packet by packet"
+    message = (
+        "these values had no effect: all points with them have equal results, packet by packet"
+    )
     return _of_alike("idle", result.plan.experiment.argument, new, message)
 
 
 def is_assumed(parameter: Parameter) -> bool:
-    """Whether a parameter's value is assumed: it has no source and no claim that it was fitted to."""
+    """Whether a parameter's value is assumed: it has no source and no claim that it was fitted
+    to.
+    """
     if parameter.fitted_to or _IDLE in parameter.source:
         return False
     if UNKNOWN.search(parameter.source):
@@ -265,11 +315,12 @@ def _assumed_on(name: str) -> frozenset[str]:
 
 
 def assumed(plan: Plan, fitted: Collection[str] = ()) -> list[Limit]:
-    """The assumed parameters that a plan rests on, without the ``fitted`` ones: a line for each machine that has some.
+    """The assumed parameters that a plan rests on, without the ``fitted`` ones: a line for each
+    machine that has some.
 
-    Named effects come from the machine's shipped study: on this experiment's claims, or, for a user's experiment, on
-    any claim in the study. Without a computed effect, there is a line only where no study could have found one: for
-    machines without a study.
+    Named effects come from the machine's shipped study: on this experiment's claims, or, for a
+    user's experiment, on any claim in the study. Without a computed effect, there is a line only
+    where no study could have found one: for machines without a study.
     """
     from elanite.inputs.machine import Machine
     from elanite.inputs.overrides import of_experiment
@@ -278,7 +329,9 @@ def assumed(plan: Plan, fitted: Collection[str] = ()) -> list[Limit]:
     found = []
     for base in plan.machines:
         machine = Machine.of(base, [*base.overrides, *changes])
-        keys = [each.key for each in machine.parameters if is_assumed(each) and each.key not in fitted]
+        keys = [
+            each.key for each in machine.parameters if is_assumed(each) and each.key not in fitted
+        ]
         if keys and (effects := _effects(plan, machine, keys)):
             total = f"{len(keys)} of {len(machine.parameters)}"
             found.append(Limit(ASSUMED, base.name, "assumed parameters", total, effects))
@@ -289,7 +342,10 @@ def _effects(plan: Plan, machine: Machine, keys: Sequence[str]) -> str:
     """The computed effects of some machine parameters in words; empty if its study has none."""
     study = studied.shipped().get(machine.file.name)
     if study is None or not _is_shipped(machine.file):
-        return "no study has computed their effects; vary them: elanite sweep EXPERIMENT --vary KEY=VALUES"
+        return (
+            "no study has computed their effects; vary them: elanite sweep EXPERIMENT --vary"
+            " KEY=VALUES"
+        )
     claims = _claims(plan, study.claims)
     strongest: dict[str, Effect] = {}
     for each in study.effects:  # the strongest first
@@ -302,8 +358,14 @@ def _effects(plan: Plan, machine: Machine, keys: Sequence[str]) -> str:
         return ""
     more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
     named_claims = {each.claim for each in strongest.values()}
-    revisions = {study.older.get(claim, study.revision) for claim in named_claims} - {_core.MODEL_REVISION}
-    older = f" (some in a study of model revision {', '.join(map(str, sorted(revisions)))})" if revisions else ""
+    revisions = {study.older.get(claim, study.revision) for claim in named_claims} - {
+        _core.MODEL_REVISION
+    }
+    older = (
+        f" (some in a study of model revision {', '.join(map(str, sorted(revisions)))})"
+        if revisions
+        else ""
+    )
     moved = f"small steps of {len(named)} of these move claims{older}"
     return f"{moved}: {', '.join(named[:NAMED])}{more}; elanite explain KEY"
 
@@ -316,10 +378,15 @@ def _claims(plan: Plan, studied_: Sequence[str]) -> set[str]:
     """The studied claims that an experiment decides; all studied claims for a user's experiment."""
     from elanite.validation.claims import claims
 
-    own = {claim.id for claim in claims() if claim.experiment == plan.experiment.name} & set(studied_)
+    own = {claim.id for claim in claims() if claim.experiment == plan.experiment.name} & set(
+        studied_
+    )
     return own if _is_shipped(plan.experiment) else set(studied_)
 
 
 def as_data(limits: Iterable[Limit]) -> list[dict[str, object]]:
     """Limits as plain data."""
-    return [{name: getattr(limit, name) for name in ("kind", "subject", "key", "value", "message")} for limit in limits]
+    return [
+        {name: getattr(limit, name) for name in ("kind", "subject", "key", "value", "message")}
+        for limit in limits
+    ]

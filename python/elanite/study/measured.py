@@ -1,19 +1,21 @@
 """Measured values as a CSV file, and their points in experiments.
 
-The columns are those in the tidy rows that `elanite run --format csv` prints: those that identify a configuration
-(``experiment``, ``series``, parameters such as ``message`` or ``nodes``, ``job``), ``metric``, and ``value``. A column
-``sigma`` gives the standard error of a value; without it, a value counts as known within 1%. An empty cell has no
-meaning, so that several experiments' rows share a file. Rows need only the columns that distinguish their configuration
-from all others; several rows for one configuration are measurements of the same value. Other columns in tidy rows
-(``id``, ``seed``, ``batch``, ``state``, ``because``) are ignored. A column ``unit`` converts values and sigmas to the
-metric's unit: ``0.085`` in ``ms`` is ``85`` in ``us``. Without it, they are in the metric's unit.
+The columns are those in the tidy rows that `elanite run --format csv` prints: those that identify a
+configuration (``experiment``, ``series``, parameters such as ``message`` or ``nodes``, ``job``),
+``metric``, and ``value``. A column ``sigma`` gives the standard error of a value; without it, a
+value counts as known within 1%. An empty cell has no meaning, so that several experiments' rows
+share a file. Rows need only the columns that distinguish their configuration from all others;
+several rows for one configuration are measurements of the same value. Other columns in tidy rows
+(``id``, ``seed``, ``batch``, ``state``, ``because``) are ignored. A column ``unit`` converts values
+and sigmas to the metric's unit: ``0.085`` in ``ms`` is ``85`` in ``us``. Without it, they are in
+the metric's unit.
 
-OSU, IMB, NCCL-tests and perftest output is read as well (``formats.benchmarks``): a message size belongs to the point
-of a ping with this message, for a collective operation to that of the same operation, or, for a bandwidth test, to the
-point of a job with a load.
+OSU, IMB, NCCL-tests and perftest output is read as well (``formats.benchmarks``): a message size
+belongs to the point of a ping with this message, for a collective operation to that of the same
+operation, or, for a bandwidth test, to the point of a job with a load.
 
-All mistakes are ``UsageError`` with file, line, column and remedy. Only metric names are checked later: the metrics are
-known when the first points are finished.
+All mistakes are ``UsageError`` with file, line, column and remedy. Only metric names are checked
+later: the metrics are known when the first points are finished.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ UNITS = figure_checks.UNITS | {
 """The units of metrics, which a file's units convert to."""
 
 Key = tuple[str, str, str]
-"""A configuration's experiment, series and parameters, for points that differ only in their seed and machine."""
+"""A configuration's experiment, series and parameters, for points that differ only in their seed
+and machine.
+"""
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,9 @@ def key(point: Point) -> Key:
     return point.experiment, point.series, json.dumps(point.parameters)
 
 
-def read(file: Path, plans: Iterable[Plan], note: Callable[[str], None] | None = None) -> list[MeasuredValue]:
+def read(
+    file: Path, plans: Iterable[Plan], note: Callable[[str], None] | None = None
+) -> list[MeasuredValue]:
     """Read measured values, and find the configuration of each among the plans' points.
 
     ``note`` gets sentences on values in a benchmark's output that are left out.
@@ -110,7 +116,9 @@ def read(file: Path, plans: Iterable[Plan], note: Callable[[str], None] | None =
             index[names] = _indexed(points, names)
         candidates = index[names].get(tuple(_canonical(cell) for cell in told.values()), [])
         if len(candidates) != 1:
-            raise UsageError(f"{place}: {_configuration(told)}: {_ambiguity(told, points, candidates)}")
+            raise UsageError(
+                f"{place}: {_configuration(told)}: {_ambiguity(told, points, candidates)}"
+            )
         found.append(_measured(place, candidates[0], cells))
     if not found:
         raise UsageError(f"{file}: there is no measured value\n  add a line for each")
@@ -127,7 +135,9 @@ def _printed(
         metric = "accepted" if "load" in about else "latency"
         # A job's pattern is none of an operation.
         what = (
-            "" if metric == "accepted" else benchmarks.operation(f"{about.get('operation', about.get('pattern', ''))}")
+            ""
+            if metric == "accepted"
+            else benchmarks.operation(f"{about.get('operation', about.get('pattern', ''))}")
         )
         same = by_size.setdefault((metric, about.get("message_bytes"), what), [])
         if (where := key(point)) not in same:
@@ -139,21 +149,37 @@ def _printed(
         if len(candidates) > 1:
             series = ", ".join(f"{experiment} {name}" for experiment, name, _ in candidates)
             raise UsageError(
-                f"{file}:{each.line}: {each.message} B: {len(candidates)} configurations are meant: {series}\n"
-                "  give an experiment with one of them, or the values as CSV with the columns that tell them apart"
+                f"{file}:{each.line}: {each.message} B: {len(candidates)} configurations are meant:"
+                f" {series}\n  give an experiment with one of them, or the values as CSV with the"
+                " columns that tell them apart"
             )
         if candidates:
             sigma = UNKNOWN * each.value
             found.append(
-                MeasuredValue(f"{file}:{each.line}", candidates[0], each.metric, None, each.value, sigma, stated=False)
+                MeasuredValue(
+                    f"{file}:{each.line}",
+                    candidates[0],
+                    each.metric,
+                    None,
+                    each.value,
+                    sigma,
+                    stated=False,
+                )
             )
         else:
             left.append(each.message)
     if not found:
         what = values[0].operation
-        kind = "a job with a load" if values[0].metric == "accepted" else f"an operation `{what}`" if what else "a ping"
+        kind = (
+            "a job with a load"
+            if values[0].metric == "accepted"
+            else f"an operation `{what}`"
+            if what
+            else "a ping"
+        )
         raise UsageError(
-            f"{file}: no point has a message of one of the sizes in the file, {left[0]} to {left[-1]} B, in {kind}\n"
+            f"{file}: no point has a message of one of the sizes in the file, {left[0]} to"
+            f" {left[-1]} B, in {kind}\n"
             f'  give such a series these sizes: message = ["{left[0]} B", ...]'
         )
     if left and note:
@@ -164,7 +190,9 @@ def _printed(
 def _check(file: Path, columns: Sequence[str], parameters: set[str]) -> None:
     for name in ("metric", "value"):
         if name not in columns:
-            raise UsageError(f"{file}:1: there is no column `{name}`\n  the first line names the columns")
+            raise UsageError(
+                f"{file}:1: there is no column `{name}`\n  the first line names the columns"
+            )
     known = parameters | OWN | IGNORED
     for name in columns:
         if columns.count(name) > 1:
@@ -172,7 +200,8 @@ def _check(file: Path, columns: Sequence[str], parameters: set[str]) -> None:
         if name not in known:
             allowed = ", ".join(sorted(known))
             raise UsageError(
-                f"{file}:1: the experiments have no column `{name}`{did_you_mean(name, known)}\n  {allowed}"
+                f"{file}:1: the experiments have no column `{name}`{did_you_mean(name, known)}\n "
+                f" {allowed}"
             )
 
 
@@ -188,18 +217,27 @@ def _measured(place: str, where: Key, cells: Mapping[str, str]) -> MeasuredValue
             numbers[name] = float("nan")
         if not abs(numbers[name]) < float("inf"):
             raise UsageError(
-                f"{place}: {name}: `{cell}` is not a number\n  write a plain number; the column `unit` has its unit"
+                f"{place}: {name}: `{cell}` is not a number\n  write a plain number; the column"
+                " `unit` has its unit"
             )
     if not cells["metric"]:
-        raise UsageError(f"{place}: metric: the cell is empty\n  name the metric, for example latency")
+        raise UsageError(
+            f"{place}: metric: the cell is empty\n  name the metric, for example latency"
+        )
     times = _factor(place, cells["metric"], cells.get("unit", ""))
     numbers = {name: times * number for name, number in numbers.items()}
     value = numbers["value"]
     sigma = numbers.get("sigma", UNKNOWN * abs(value))
     if sigma <= 0:
-        remedy = "a value of 0 needs a sigma" if "sigma" not in numbers else "a sigma is more than 0"
-        raise UsageError(f"{place}: sigma: {remedy}; give the standard error of the value, or leave the line out")
-    return MeasuredValue(place, where, cells["metric"], cells.get("job") or None, value, sigma, "sigma" in numbers)
+        remedy = (
+            "a value of 0 needs a sigma" if "sigma" not in numbers else "a sigma is more than 0"
+        )
+        raise UsageError(
+            f"{place}: sigma: {remedy}; give the standard error of the value, or leave the line out"
+        )
+    return MeasuredValue(
+        place, where, cells["metric"], cells.get("job") or None, value, sigma, "sigma" in numbers
+    )
 
 
 def _factor(place: str, metric: str, unit: str) -> float:
@@ -216,16 +254,24 @@ def _factor(place: str, metric: str, unit: str) -> float:
         own = ""  # counts and ratios
     if own is None:  # a metric that is not known: the points have an error for it
         return 1.0
-    inside = f"a unit that converts to {own}" if own in figure_checks.QUANTITIES else own or "an empty cell"
+    inside = (
+        f"a unit that converts to {own}"
+        if own in figure_checks.QUANTITIES
+        else own or "an empty cell"
+    )
     raise UsageError(f"{place}: unit: `{unit}` is not a unit of {metric}\n  write {inside}")
 
 
-def _indexed(points: Mapping[Key, Mapping[str, object]], names: Sequence[str]) -> dict[tuple[object, ...], list[Key]]:
+def _indexed(
+    points: Mapping[Key, Mapping[str, object]], names: Sequence[str]
+) -> dict[tuple[object, ...], list[Key]]:
     """The configurations by their values in some columns."""
     found: dict[tuple[object, ...], list[Key]] = {}
     for where, about in points.items():
         if all(name in about for name in names):
-            found.setdefault(tuple(_canonical(str(about[name])) for name in names), []).append(where)
+            found.setdefault(tuple(_canonical(str(about[name])) for name in names), []).append(
+                where
+            )
     return found
 
 
@@ -242,14 +288,22 @@ def _canonical(text: str) -> object:
 
 
 def _configuration(told: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} = {cell}" for name, cell in told.items()) or "no configuration is named"
+    return (
+        ", ".join(f"{name} = {cell}" for name, cell in told.items()) or "no configuration is named"
+    )
 
 
-def _ambiguity(told: Mapping[str, str], points: Mapping[Key, Mapping[str, object]], found: Sequence[Key]) -> str:
+def _ambiguity(
+    told: Mapping[str, str], points: Mapping[Key, Mapping[str, object]], found: Sequence[Key]
+) -> str:
     """Why a line has not one configuration."""
     if found:
         all_ = [points[where] for where in found]
-        differ = [name for name in all_[0] if name not in told and len({str(each.get(name)) for each in all_}) > 1]
+        differ = [
+            name
+            for name in all_[0]
+            if name not in told and len({str(each.get(name)) for each in all_}) > 1
+        ]
         names = [name for name in differ if name not in ("id", "seed")]
         return f"{len(found)} configurations are meant\n  tell them apart by {' or '.join(names)}"
     for name, cell in told.items():
@@ -257,7 +311,10 @@ def _ambiguity(told: Mapping[str, str], points: Mapping[Key, Mapping[str, object
         if _canonical(cell) not in {_canonical(value) for value in values}:
             listed = ", ".join(values[:12]) + (", ..." if len(values) > 12 else "")
             return f"no point has this {name}{did_you_mean(cell, values)}\n  points have: {listed}"
-    return "no point has all of these values\n  add the configuration to the experiment, or leave the line out"
+    return (
+        "no point has all of these values\n  add the configuration to the experiment, or leave the"
+        " line out"
+    )
 
 
 @dataclass(frozen=True)
@@ -274,7 +331,9 @@ class ValueComparison:
     stated: bool
     """Whether the file with measured values states the sigma."""
     error: float
-    """The standard error of the measured and the simulated value together, the unit for residuals."""
+    """The standard error of the measured and the simulated value together, the unit for
+    residuals.
+    """
     before: float
     """Simulated on the machine as it is."""
     after: float

@@ -1,10 +1,11 @@
 """The search for a calibration's minimum.
 
-A Latin hypercube over all ranges, beside the machine as it is, finds a place to start. The trust regions of
-``scipy.optimize.least_squares`` then lead to the minimum; derivatives are differences between values that the machine
-takes. Trust regions shrink where a machine rounds values: whole Gauss-Newton steps follow while they help. Some
-parameters have few values, as hop delays are whole cycles: at last, their next values are tried, each with the other
-parameters' best values. The best tried value set is the result.
+A Latin hypercube over all ranges, beside the machine as it is, finds a place to start. The trust
+regions of ``scipy.optimize.least_squares`` then lead to the minimum; derivatives are differences
+between values that the machine takes. Trust regions shrink where a machine rounds values: whole
+Gauss-Newton steps follow while they help. Some parameters have few values, as hop delays are whole
+cycles: at last, their next values are tried, each with the other parameters' best values. The best
+tried value set is the result.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ STARTS = 4
 """Value sets in the hypercube, for each parameter."""
 
 STEP = 0.1
-"""Derivatives are taken over this share of a range, or over the next value that the machine takes. A short run's
-accepted load is random by some per cent, and slopes over shorter steps would be due to chance."""
+"""Derivatives are taken over this share of a range, or over the next value that the machine takes.
+A short run's accepted load is random by some per cent, and slopes over shorter steps would be due
+to chance.
+"""
 
 COARSE = 0.004
 """A parameter has few values if its next value is more than twice this share of its range away."""
@@ -35,11 +38,15 @@ TINY = 1e-12
 """Ends of ranges are so much farther out in linear problems, so that a value may be at an end."""
 
 CLOSE = 1e-3
-"""The search ends if values, as shares of their ranges, or the sum of squares change by less than this fraction."""
+"""The search ends if values, as shares of their ranges, or the sum of squares change by less than
+this fraction.
+"""
 
 
 def minimise(search: ValueSearch, seed: int) -> bool:
-    """Try value sets until the search ends, or has used all its trials; returns whether it converged."""
+    """Try value sets until the search ends, or has used all its trials; returns whether it
+    converged.
+    """
     count = len(search.keys)
     try:
         search.run([search.texts(shares) for shares in hypercube(count, STARTS * count, seed)])
@@ -96,7 +103,8 @@ def _leap(search: ValueSearch) -> None:
 
 
 def _neighbours(search: ValueSearch) -> None:
-    """Try the next values of parameters that have few, each with the others' best values, while that helps.
+    """Try the next values of parameters that have few, each with the others' best values, while
+    that helps.
 
     Least squares ignores gaps between values, and may end beside the best of a few.
     """
@@ -104,7 +112,11 @@ def _neighbours(search: ValueSearch) -> None:
 
     while True:
         best = search.best()
-        coarse = {index: found for index in range(len(best)) if (found := neighbours(search, best, index)) is not None}
+        coarse = {
+            index: found
+            for index in range(len(best))
+            if (found := neighbours(search, best, index)) is not None
+        }
         free = [index for index in range(len(best)) if index not in coarse]
         slopes = jacobian(search, best) if coarse else None
         for index, near in coarse.items():
@@ -112,7 +124,9 @@ def _neighbours(search: ValueSearch) -> None:
                 start = np.array(search.shares(texts))
                 if slopes is not None and free:
                     # The others move by as much as makes up for the step, if all were linear.
-                    left = search.residuals(best) + slopes[:, index] * (start[index] - search.shares(best)[index])
+                    left = search.residuals(best) + slopes[:, index] * (
+                        start[index] - search.shares(best)[index]
+                    )
                     start[free] += np.linalg.lstsq(slopes[:, free], -left, rcond=None)[0]
                     _descend(search, np.clip(start, 0, 1).tolist(), free)
                 else:
@@ -122,8 +136,12 @@ def _neighbours(search: ValueSearch) -> None:
             return
 
 
-def neighbours(search: ValueSearch, texts: tuple[str, ...], index: int) -> list[tuple[str, ...]] | None:
-    """The sets with a parameter's next values, upwards and downwards; `None` if its values lie close together."""
+def neighbours(
+    search: ValueSearch, texts: tuple[str, ...], index: int
+) -> list[tuple[str, ...]] | None:
+    """The sets with a parameter's next values, upwards and downwards; `None` if its values lie
+    close together.
+    """
     share = search.shares(texts)[index]
     found: list[tuple[str, ...]] = []
     for way in (1, -1):
@@ -139,8 +157,11 @@ def neighbours(search: ValueSearch, texts: tuple[str, ...], index: int) -> list[
     return found
 
 
-def jacobian(search: ValueSearch, texts: tuple[str, ...], free: Sequence[int] | None = None) -> NDArray[np.float64]:
-    """The residuals' derivatives by the ranges' shares, over steps that change the machine's values.
+def jacobian(
+    search: ValueSearch, texts: tuple[str, ...], free: Sequence[int] | None = None
+) -> NDArray[np.float64]:
+    """The residuals' derivatives by the ranges' shares, over steps that change the machine's
+    values.
 
     A column for each parameter, or for each one in ``free``.
     """
@@ -151,20 +172,32 @@ def jacobian(search: ValueSearch, texts: tuple[str, ...], free: Sequence[int] | 
     search.run([texts, *(step for step in steps if step)])
     here, columns = search.shares(texts), []
     for index, step in zip(chosen, steps, strict=True):
-        difference = search.residuals(step) - search.residuals(texts) if step else 0 * search.residuals(texts)
-        columns.append(difference / (search.shares(step)[index] - here[index]) if step else difference)
+        difference = (
+            search.residuals(step) - search.residuals(texts)
+            if step
+            else 0 * search.residuals(texts)
+        )
+        columns.append(
+            difference / (search.shares(step)[index] - here[index]) if step else difference
+        )
     return np.stack(columns, axis=1)
 
 
 def _stepped(search: ValueSearch, texts: tuple[str, ...], index: int) -> tuple[str, ...] | None:
-    """The set with another value for one parameter: a step upwards, or downwards at the upper end."""
+    """The set with another value for one parameter: a step upwards, or downwards at the upper
+    end.
+    """
     shares = search.shares(texts)
     for far in (STEP, 2 * STEP, 4 * STEP, 8 * STEP, 16 * STEP, 0.5):
         for way in (far, -far):
             if 0 <= shares[index] + way <= 1:
                 moved = [*shares]
                 moved[index] += way
-                found = (*texts[:index], search.text(index, moved[index], texts), *texts[index + 1 :])
+                found = (
+                    *texts[:index],
+                    search.text(index, moved[index], texts),
+                    *texts[index + 1 :],
+                )
                 if found != texts:
                     return found
     return None

@@ -1,9 +1,10 @@
 """Users' claims: a file like the papers', with values that may come from measurements.
 
-An entry has the keys of ``elanite schema claim``. Its ``experiment`` is a file, by its path from the claims' folder, or
-a shipped experiment. In place of ``value`` an entry may have ``measured``: output from OSU, IMB, NCCL-tests or
-perftest, or a CSV file, as ``calibrate`` reads them (``elanite.study.measured``). Such an entry stands for a claim for
-each measured value with a point in the experiment; the file decides metric, unit and point.
+An entry has the keys of ``elanite schema claim``. Its ``experiment`` is a file, by its path from
+the claims' folder, or a shipped experiment. In place of ``value`` an entry may have ``measured``:
+output from OSU, IMB, NCCL-tests or perftest, or a CSV file, as ``calibrate`` reads them
+(``elanite.study.measured``). Such an entry stands for a claim for each measured value with a point
+in the experiment; the file decides metric, unit and point.
 
 All mistakes are ``UsageError`` with file, line and key.
 """
@@ -50,7 +51,11 @@ class OwnClaims:
         """An entry's experiment, with its points."""
         name = entry.string("experiment")
         if not name:
-            raise entry.wrong("experiment", "this key is needed", "name an experiment file, or a shipped experiment")
+            raise entry.wrong(
+                "experiment",
+                "this key is needed",
+                "name an experiment file, or a shipped experiment",
+            )
         if name not in self.plans:
             where = self.file.parent / name if name.endswith(".toml") else name
             self.plans[name] = plan(sources.read("experiment", where), seed=self.seed)
@@ -65,9 +70,13 @@ class OwnClaims:
             if key in entry.content:
                 raise entry.wrong(key, f"`{OUTPUT}` decides this", f"remove `{key}`, or `{OUTPUT}`")
         if (kind := entry.string("kind")) not in FIGURES["value"]:
-            raise entry.wrong("kind", f"measured values are not for the kind {kind}", "write value, max or min")
+            raise entry.wrong(
+                "kind", f"measured values are not for the kind {kind}", "write value, max or min"
+            )
         if kind == "value" and entry.number("tolerance") is None:
-            raise entry.wrong("tolerance", "this key is needed", "write for example tolerance = 0.1 for 10%")
+            raise entry.wrong(
+                "tolerance", "this key is needed", "write for example tolerance = 0.1 for 10%"
+            )
         series, where = series_of(entry), entry.table("where")
         wanted = {name: scalars(where, name) for name in where.content}
         points = {
@@ -77,7 +86,9 @@ class OwnClaims:
             and all(point.parameters.get(name) in values for name, values in wanted.items())
         }
         if not points:
-            raise entry.wrong("series" if series else "where", f"{whole.experiment.name} has no such point")
+            raise entry.wrong(
+                "series" if series else "where", f"{whole.experiment.name} has no such point"
+            )
         some = replace(whole, points=tuple(points.values()))
         values = measured.read(self.file.parent / entry.string(OUTPUT), [some], self.notes.append)
         return [_claim(entry, each, points[each.key]) for each in values]
@@ -86,7 +97,11 @@ class OwnClaims:
 def _claim(entry: DataTable, value: measured.MeasuredValue, point: Point) -> DataTable:
     """The entry for one measured value."""
     size = frames.identity(point).get("message_bytes")
-    parts = [entry.string("id"), value.place.rpartition(":")[2] if size is None else str(size), value.job or ""]
+    parts = [
+        entry.string("id"),
+        value.place.rpartition(":")[2] if size is None else str(size),
+        value.job or "",
+    ]
     content = {
         **{key: each for key, each in entry.content.items() if key != OUTPUT},
         "id": ".".join(filter(None, parts)),

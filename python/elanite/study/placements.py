@@ -1,10 +1,10 @@
 """Job placements on a machine's nodes, and their quality.
 
-A job's *slow-down* is its time beside the other jobs over its time alone, both simulated, where "alone" is the tried
-placement in which the job is fastest alone. So one number holds the price of the place and the price of the company,
-and different placements' numbers can be compared. *Sharing* is the company's price: the time beside the others over the
-time alone in the same place. A placement is as good as its slowest job's slow-down; the mean slow-down decides between
-equals.
+A job's *slow-down* is its time beside the other jobs over its time alone, both simulated, where
+"alone" is the tried placement in which the job is fastest alone. So one number holds the price of
+the place and the price of the company, and different placements' numbers can be compared. *Sharing*
+is the company's price: the time beside the others over the time alone in the same place. A
+placement is as good as its slowest job's slow-down; the mean slow-down decides between equals.
 
 Tried are, each once:
 
@@ -13,11 +13,13 @@ Tried are, each once:
 - ``spread``: over all nodes in the machine, the jobs' nodes in turn;
 - ``blocks-b``: the first nodes in blocks of b nodes, which the jobs get in turn, b = 2, 4, 8, ...;
 - ``random-s``: drawn, by the seed;
-- ``search-k``: a descent from the best of these. A step draws four neighbours, in which two jobs, or a job and the free
-  nodes, have exchanged a count of nodes, all are simulated, and the best one is the next step's start if it is better.
-  The exchanged node count begins with a quarter of the smallest job and is halved after each step.
+- ``search-k``: a descent from the best of these. A step draws four neighbours, in which two jobs,
+  or a job and the free nodes, have exchanged a count of nodes, all are simulated, and the best one
+  is the next step's start if it is better. The exchanged node count begins with a quarter of the
+  smallest job and is halved after each step.
 
-All is deterministic by the seed. The search ends after a fixed count of steps and promises no optimum.
+All is deterministic by the seed. The search ends after a fixed count of steps and promises no
+optimum.
 """
 
 from __future__ import annotations
@@ -79,17 +81,25 @@ def ranked(tried: Sequence[PlacementTrial]) -> list[PlacementScore]:
     """All placements, the best first; among equals the one that was tried first."""
     fastest = [min(times) for times in zip(*(each.alone for each in tried), strict=True)]
     found = [
-        PlacementScore(each, tuple(time / alone for time, alone in zip(each.times, fastest, strict=True)))
+        PlacementScore(
+            each, tuple(time / alone for time, alone in zip(each.times, fastest, strict=True))
+        )
         for each in tried
     ]
     return sorted(found, key=lambda each: each.score)
 
 
-def first(nodes: int, sizes: Sequence[int], leaf: int | None, seeds: Sequence[int]) -> list[Placement]:
-    """The placements before the search, without those that are the same. Raises ``UsageError`` without room."""
+def first(
+    nodes: int, sizes: Sequence[int], leaf: int | None, seeds: Sequence[int]
+) -> list[Placement]:
+    """The placements before the search, without those that are the same.
+
+    Raises ``UsageError`` without room.
+    """
     if sum(sizes) > nodes:
         raise UsageError(
-            f"the jobs have {sum(sizes)} nodes, and the machine has {nodes}\n  give smaller jobs, or a larger machine"
+            f"the jobs have {sum(sizes)} nodes, and the machine has {nodes}\n  give smaller jobs,"
+            " or a larger machine"
         )
     named: dict[str, tuple[Nodes, ...] | None] = {"packed": _dealt(range(nodes), sizes, max(sizes))}
     named["aligned"] = _aligned(nodes, sizes, leaf) if leaf else None
@@ -132,7 +142,9 @@ def neighbours(
 
 def leaf(parameters: Mapping[str, object]) -> int | None:
     """The nodes in a leaf, a dragonfly's group, or a switch; `None` where they are not known."""
-    down, group, terminals = (parameters.get(f"topology.{key}") for key in ("down", "group", "terminals"))
+    down, group, terminals = (
+        parameters.get(f"topology.{key}") for key in ("down", "group", "terminals")
+    )
     if isinstance(down, list) and len(down) > 1:
         return int(down[0])
     if isinstance(terminals, int):

@@ -6,9 +6,9 @@
     tport.big=1 KB..64 KB in 7 log        seven values of the range, in equal ratios; without `log` in equal steps
     topology.up=[20],[10]; topology.parallel=[10],[5]    keys whose values go together, the first with the first
 
-A range is numbers, and a file may take only some of them: hop delays are whole cycles, buffers are whole flits. The
-nearest value that the file takes counts. All mistakes are ``UsageError``, with the option, the key, the value and a
-remedy.
+A range is numbers, and a file may take only some of them: hop delays are whole cycles, buffers are
+whole flits. The nearest value that the file takes counts. All mistakes are ``UsageError``, with the
+option, the key, the value and a remedy.
 """
 
 from __future__ import annotations
@@ -92,7 +92,11 @@ def amount(text: object) -> float:
 
 def in_unit(value: float, unit: str, other: str) -> float:
     """A number in one unit as a number in another; without a second unit, the number as it is."""
-    return value * amount(f"1 {unit}") / amount(f"1 {other}") if unit and other and unit != other else value
+    return (
+        value * amount(f"1 {unit}") / amount(f"1 {other}")
+        if unit and other and unit != other
+        else value
+    )
 
 
 def rewritten(text: str, unit: str) -> str:
@@ -103,7 +107,8 @@ def rewritten(text: str, unit: str) -> str:
     found = f"{in_unit(float(digits), own, unit):.12g} {unit}"
     return (
         found
-        if "e" not in found.partition(" ")[0] and math.isclose(amount(found), amount(text), rel_tol=1e-12)
+        if "e" not in found.partition(" ")[0]
+        and math.isclose(amount(found), amount(text), rel_tol=1e-12)
         else text
     )
 
@@ -116,23 +121,29 @@ def shortest(text: str) -> str:
 
 
 def read(option: str, text: str, *, twice: bool = False) -> Choice | Range:
-    """Read a command line's ``KEY=VALUES``; ``option`` names the place in messages, ``twice`` is as in ``of``."""
+    """Read a command line's ``KEY=VALUES``; ``option`` names the place in messages, ``twice`` is as
+    in ``of``.
+    """
     key, equals, values = text.partition("=")
     if not equals or not key.strip() or not values.strip():
         raise UsageError(
-            f"{option} {text}: this is not KEY=VALUES\n  for example {option} link.hop_delay='55 ns,65 ns'"
-            f" or {option} bus.rate='150 MB/s..400 MB/s'"
+            f"{option} {text}: this is not KEY=VALUES\n  for example {option} link.hop_delay='55"
+            f" ns,65 ns' or {option} bus.rate='150 MB/s..400 MB/s'"
         )
     return of(option, key.strip(), values.strip(), twice=twice)
 
 
 def linked_keys(option: str, text: str) -> list[Choice | Range]:
-    """Read ``KEY=VALUES; KEY=VALUES``: keys with values that go together, so that their counts are equal."""
+    """Read ``KEY=VALUES; KEY=VALUES``: keys with values that go together, so that their counts are
+    equal.
+    """
     parts = _split(text, ";")
     found = [read(option, part, twice=len(parts) > 1) for part in parts]
     counts = [len(each.values) if isinstance(each, Choice) else each.count for each in found]
     if len(set(counts)) > 1:
-        said = ", ".join(f"{each.key} {count or 'any'}" for each, count in zip(found, counts, strict=True))
+        said = ", ".join(
+            f"{each.key} {count or 'any'}" for each, count in zip(found, counts, strict=True)
+        )
         raise UsageError(
             f"{option}: keys that go together have equally many values, and these have {said}\n"
             f"  give equally many, or each key in a {option} of its own for all combinations"
@@ -140,7 +151,9 @@ def linked_keys(option: str, text: str) -> list[Choice | Range]:
     return found
 
 
-def of(option: str, key: str, values: str | Sequence[object], *, twice: bool = False) -> Choice | Range:
+def of(
+    option: str, key: str, values: str | Sequence[object], *, twice: bool = False
+) -> Choice | Range:
     """A key's values: text as on a command line, or a list of values.
 
     A value stands once, or also ``twice`` where it goes together with another key's other values.
@@ -152,10 +165,15 @@ def of(option: str, key: str, values: str | Sequence[object], *, twice: bool = F
     else:
         found = _split(values)
     if not found or not all(found):
-        raise UsageError(f"{option} {key}={_shown(values)}: a value is empty\n  separate values by one comma: a,b,c")
+        raise UsageError(
+            f"{option} {key}={_shown(values)}: a value is empty\n  separate values by one comma:"
+            " a,b,c"
+        )
     if len(set(found)) < len(found) and not twice:
         again = next(word for word in found if found.count(word) > 1)
-        raise UsageError(f"{option} {key}={_shown(values)}: `{again}` is there twice\n  name each value once")
+        raise UsageError(
+            f"{option} {key}={_shown(values)}: `{again}` is there twice\n  name each value once"
+        )
     return Choice(key, tuple(found))
 
 
@@ -166,13 +184,19 @@ def unique(option: str, keys: Iterable[str]) -> None:
         raise UsageError(f"no key is named\n  name one or more by {option} KEY=VALUES")
     for key in names:
         if names.count(key) > 1:
-            raise UsageError(f"{option} {key}: the key is named twice\n  give all values of a key in one {option}")
+            raise UsageError(
+                f"{option} {key}: the key is named twice\n  give all values of a key in one"
+                f" {option}"
+            )
 
 
-def taken(where: Range, share: float, machine: Source, experiment: Source, overrides: Sequence[str]) -> str:
+def taken(
+    where: Range, share: float, machine: Source, experiment: Source, overrides: Sequence[str]
+) -> str:
     """The value at a share of a range, as the file takes it beside the overrides.
 
-    Raises ``ConfigError`` with the file's message about the value if the file takes no nearby value.
+    Raises ``ConfigError`` with the file's message about the value if the file takes no nearby
+    value.
     """
     problem: ConfigError | None = None
     base = Machine.of(machine, [each for each in overrides if not of_experiment(each)])
@@ -198,28 +222,36 @@ def _range(option: str, key: str, text: str) -> Range:
     found = _RANGE.fullmatch(text)
     if not found:
         raise UsageError(
-            f"{here}: this is not a range\n  write low..high with a unit, for example '10 ns..50 ns';"
-            " '10 ns..50 ns in 5'"
-            " for five values, '1 KB..1 MB in 11 log' for equal ratios"
+            f"{here}: this is not a range\n  write low..high with a unit, for example '10 ns..50"
+            " ns'; '10 ns..50 ns in 5' for five values, '1 KB..1 MB in 11 log' for equal ratios"
         )
     low, low_unit, high, high_unit, count, log = found.groups()
     unit = low_unit or high_unit or ""
     for each in (unit, high_unit or unit):
         if each not in ("", "flits") and _core.quantity(f"1 {each}") is None:
-            raise UsageError(f"{here}: `{each}` is not a unit\n  units are ns, us, ms, s; B, KB, MB; MB/s; flits")
+            raise UsageError(
+                f"{here}: `{each}` is not a unit\n  units are ns, us, ms, s; B, KB, MB; MB/s; flits"
+            )
     kinds = {(_core.quantity(f"1 {each}") or (0, each))[1] for each in (unit, high_unit or unit)}
     if len(kinds) > 1 or (low_unit and not high_unit):
-        raise UsageError(f"{here}: the ends have different units\n  give both ends a unit of the same quantity")
+        raise UsageError(
+            f"{here}: the ends have different units\n  give both ends a unit of the same quantity"
+        )
     first, last = float(low), float(high) * amount(f"1 {high_unit or unit}") / amount(f"1 {unit}")
     if first >= last:
-        raise UsageError(f"{here}: the range is empty\n  the lower end comes first, and the ends differ")
+        raise UsageError(
+            f"{here}: the range is empty\n  the lower end comes first, and the ends differ"
+        )
     if log and first <= 0:
-        raise UsageError(f"{here}: equal ratios need a low end above 0\n  raise the low end, or leave `log` out")
+        raise UsageError(
+            f"{here}: equal ratios need a low end above 0\n  raise the low end, or leave `log` out"
+        )
     if count and (len(count) > 9 or int(count) > MOST):
         raise UsageError(f"{here}: a range has at most {MOST:,} values")
     if count and int(count) < 2:
         raise UsageError(
-            f"{here}: a range has two values at least\n  ask for two or more, or name one value: {key}={low}"
+            f"{here}: a range has two values at least\n  ask for two or more, or name one value:"
+            f" {key}={low}"
         )
     return Range(key, first, last, unit, bool(log), int(count) if count else None)
 

@@ -1,12 +1,13 @@
-"""A joint refit: values for all fitted parameters together that come nearest to all fitted claims together.
+"""A joint refit: values for all fitted parameters together that come nearest to all fitted claims
+together.
 
-Parameters were fitted one after the other, each to a few claims. ``scipy.optimize``'s least squares looks for values
-that fit all these claims better; predicted claims play no part, and are measured before and after. A claim's error
-counts in units of its tolerance. All runs have the same seeds and the studies' short windows (see ``study``). The
-machine file stays as it is.
+Parameters were fitted one after the other, each to a few claims. ``scipy.optimize``'s least squares
+looks for values that fit all these claims better; predicted claims play no part, and are measured
+before and after. A claim's error counts in units of its tolerance. All runs have the same seeds and
+the studies' short windows (see ``study``). The machine file stays as it is.
 
-A parameter takes part if a machine takes values near its own: parameters that only have a few values, names and
-switches stay as they are.
+A parameter takes part if a machine takes values near its own: parameters that only have a few
+values, names and switches stay as they are.
 """
 
 from __future__ import annotations
@@ -33,16 +34,22 @@ if TYPE_CHECKING:
     from elanite.validation.verdict import Verdict
 
 NEAREST = 0.03
-"""A parameter takes part if the machine takes a value that differs by no more than this fraction, up or down."""
+"""A parameter takes part if the machine takes a value that differs by no more than this fraction,
+up or down.
+"""
 
 DIFFERENCE = 0.05
-"""Derivatives are taken over this fraction of a value: less than a coarse parameter's step would be meaningless."""
+"""Derivatives are taken over this fraction of a value: less than a coarse parameter's step would be
+meaningless.
+"""
 
 FARTHEST = 2.0
 """A parameter is at most this many times higher or lower than in the machine file."""
 
 REFUSED = 10.0
-"""Every claim's error, in tolerances, for a machine that refuses its parameters or does not end a run."""
+"""Every claim's error, in tolerances, for a machine that refuses its parameters or does not end a
+run.
+"""
 
 CLOSE = 1e-3
 """The search ends if values or errors change by less than this fraction."""
@@ -75,7 +82,9 @@ class RefitResult:
     """The count of tried value sets."""
 
 
-def refit(study: Study, store: Store, jobs: int | None = None, most: int | None = None) -> RefitResult:
+def refit(
+    study: Study, store: Store, jobs: int | None = None, most: int | None = None
+) -> RefitResult:
     """Search better values; at most ``most`` value sets, without those for derivatives.
 
     Raises ``UsageError`` without a parameter to fit, or without SciPy.
@@ -84,14 +93,19 @@ def refit(study: Study, store: Store, jobs: int | None = None, most: int | None 
     parameters, stay = adjustable(study)
     if not parameters or not taken:
         name = study.machine.name
-        raise UsageError(f"{name} has no fitted parameter that can change, or no fitted claim among the chosen ones")
+        raise UsageError(
+            f"{name} has no fitted parameter that can change, or no fitted claim among the chosen"
+            " ones"
+        )
     search = ClaimSearch(study, parameters, taken, store, jobs)
     best = search.nearest([1.0] * len(parameters), _least_squares(most))
     texts = search.texts(best)
     before, after = (search.verdicts(values) for values in ([1.0] * len(parameters), best))
     order = sorted(before, key=lambda claim: claim not in {each.id for each in taken})
     return RefitResult(
-        values=[RefitValue(p.key, str(p.value), text) for p, text in zip(parameters, texts, strict=True)],
+        values=[
+            RefitValue(p.key, str(p.value), text) for p, text in zip(parameters, texts, strict=True)
+        ],
         stay=stay,
         verdicts=[(before[claim], after[claim]) for claim in order if claim in after],
         taken=[claim.id for claim in taken],
@@ -103,11 +117,17 @@ def refit(study: Study, store: Store, jobs: int | None = None, most: int | None 
 
 def fitted(study: Study) -> list[Claim]:
     """The claims that take part: the fitted ones that state a number."""
-    return [claim for claim in study.claims if claim.role == "fitted" and claim.kind in ("value", "range")]
+    return [
+        claim
+        for claim in study.claims
+        if claim.role == "fitted" and claim.kind in ("value", "range")
+    ]
 
 
 def adjustable(study: Study) -> tuple[list[Parameter], list[str]]:
-    """The fitted parameters that take part, each with a claim that does, and the other fitted ones' names."""
+    """The fitted parameters that take part, each with a claim that does, and the other fitted ones'
+    names.
+    """
     taken = {claim.id for claim in fitted(study)}
     found: list[Parameter] = []
     stay: list[str] = []
@@ -137,16 +157,22 @@ class ClaimSearch:
     @property
     def fast(self) -> Study:
         """The study with the participating claims alone."""
-        return replace(self.study, parts={claim.id: self.study.parts[claim.id] for claim in self.taken})
+        return replace(
+            self.study, parts={claim.id: self.study.parts[claim.id] for claim in self.taken}
+        )
 
     def nearest(self, start: list[float], optimiser: Callable[..., list[float]]) -> list[float]:
-        """The best factors that the optimiser finds, or the start's if it does not find better ones."""
+        """The best factors that the optimiser finds, or the start's if it does not find better
+        ones.
+        """
         ends = [self.ends(each) for each in self.parameters]
         best = optimiser(self.errors, start, ends)
         return best if _root(self.errors(best)) < _root(self.errors(start)) else start
 
     def ends(self, each: Parameter) -> tuple[float, float]:
-        """Between which factors a parameter may be; a direction in which the machine takes no value is closed."""
+        """Between which factors a parameter may be; a direction in which the machine takes no value
+        is closed.
+        """
         low, high = (scaled(self.study.machine, each, 1 + side * DIFFERENCE) for side in (-1, 1))
         return 1 / FARTHEST if low else 1.0, FARTHEST if high else 1.0
 
@@ -154,7 +180,11 @@ class ClaimSearch:
         """The parameters' values; a value that the machine refuses stays as it was."""
         pairs = zip(self.parameters, factors, strict=True)
         return [
-            str(each.value) if factor == 1.0 else scaled(self.study.machine, each, factor) or str(each.value)
+            (
+                str(each.value)
+                if factor == 1.0
+                else scaled(self.study.machine, each, factor) or str(each.value)
+            )
             for each, factor in pairs
         ]
 
@@ -202,11 +232,20 @@ def _least_squares(most: int | None) -> Callable[..., list[float]]:
     with optional("a refit needs SciPy: pip install scipy"):
         from scipy.optimize import least_squares
 
-    def search(errors: Callable[..., list[float]], start: list[float], ends: list[tuple[float, float]]) -> list[float]:
+    def search(
+        errors: Callable[..., list[float]], start: list[float], ends: list[tuple[float, float]]
+    ) -> list[float]:
         # A closed direction still needs some room, as the optimiser stays within its bounds.
         bounds = ([low - 1e-6 for low, _ in ends], [high + 1e-6 for _, high in ends])
         result = least_squares(
-            errors, start, bounds=bounds, diff_step=DIFFERENCE, xtol=CLOSE, ftol=CLOSE, gtol=CLOSE, max_nfev=most
+            errors,
+            start,
+            bounds=bounds,
+            diff_step=DIFFERENCE,
+            xtol=CLOSE,
+            ftol=CLOSE,
+            gtol=CLOSE,
+            max_nfev=most,
         )
         return [float(factor) for factor in result.x]
 

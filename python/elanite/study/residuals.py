@@ -1,8 +1,9 @@
 """A calibration's figures: measured values against simulated ones, and the residuals.
 
-Each series and metric has two charts. The first has the measured values with their 95% intervals, and as lines the
-values that were simulated on the machine before and after the calibration. The second has the residuals after the
-calibration, in standard errors for both values together: if the machine explains the values, most are within two.
+Each series and metric has two charts. The first has the measured values with their 95% intervals,
+and as lines the values that were simulated on the machine before and after the calibration. The
+second has the residuals after the calibration, in standard errors for both values together: if the
+machine explains the values, most are within two.
 """
 
 from __future__ import annotations
@@ -30,9 +31,13 @@ NORMAL = 1.96
 AREA, LOW = 50, 180
 """A mark's area, and the residual pictures' height, in pixels."""
 
-LINES = "Points: measured, with 95% intervals; lines: simulated with the result; dashed: with the values before."
+LINES = (
+    "Points: measured, with 95% intervals; lines: simulated with the result; dashed: with the"
+    " values before."
+)
 STROKES = (
-    "Points: measured, with 95% intervals; strokes: simulated with the result; pale strokes: with the values before."
+    "Points: measured, with 95% intervals; strokes: simulated with the result; pale strokes: with"
+    " the values before."
 )
 """The captions for values along a number axis, which lines join, and for values by name."""
 
@@ -40,16 +45,20 @@ ASSUMED = f"Values without a sigma count with a standard error of {UNKNOWN:.0%}.
 """The caption sentence about errors that the file with measured values does not state."""
 
 RESIDUALS = (
-    "Simulated with the result less measured, in standard errors of both: that of the measured value, and that of the"
-    " simulated one, if it draws random numbers. The band is ±2."
+    "Simulated with the result less measured, in standard errors of both: that of the measured"
+    " value, and that of the simulated one, if it draws random numbers. The band is ±2."
 )
 
 
-def draw(everywhere: Sequence[ValueComparison], swept: Mapping[tuple[str, str], Sequence[str]]) -> Iterator[Figure]:
+def draw(
+    everywhere: Sequence[ValueComparison], swept: Mapping[tuple[str, str], Sequence[str]]
+) -> Iterator[Figure]:
     """Two figures for each series and metric, in the measured values' file order."""
     groups: dict[tuple[str, str, str], list[ValueComparison]] = {}
     for place in everywhere:
-        groups.setdefault((str(place.about["experiment"]), str(place.about["series"]), place.metric), []).append(place)
+        groups.setdefault(
+            (str(place.about["experiment"]), str(place.about["series"]), place.metric), []
+        ).append(place)
     panels = {names: list(_panels(places)) for names, places in groups.items()}
     colours = sides.colours(side for several in panels.values() for side in several)
     for names, several in panels.items():
@@ -60,8 +69,14 @@ def draw(everywhere: Sequence[ValueComparison], swept: Mapping[tuple[str, str], 
 def _fixed(places: Sequence[ValueComparison], swept: Sequence[str]) -> str:
     """The parameters that the series varies, and that are the same for all marks, in words."""
     values = {name: [each.about.get(name) for each in places] for name in swept}
-    same = {name: here[0] for name, here in values.items() if here[0] is not None and here.count(here[0]) == len(here)}
-    return ", ".join(f"{grouping.word(name)} {grouping.value_label(value)}" for name, value in same.items())
+    same = {
+        name: here[0]
+        for name, here in values.items()
+        if here[0] is not None and here.count(here[0]) == len(here)
+    }
+    return ", ".join(
+        f"{grouping.word(name)} {grouping.value_label(value)}" for name, value in same.items()
+    )
 
 
 def _panels(places: Sequence[ValueComparison]) -> Iterator[Side]:
@@ -69,7 +84,10 @@ def _panels(places: Sequence[ValueComparison]) -> Iterator[Side]:
     scales = [SCALE.get(each.unit, 1.0) for each in places]
     scaled = list(zip(places, scales, strict=True))
     return sides.panels(
-        [{k: v for k, v in each.about.items() if k not in left_out} | {"job": each.job} for each in places],
+        [
+            {k: v for k, v in each.about.items() if k not in left_out} | {"job": each.job}
+            for each in places
+        ],
         measured=[scale * each.measured for each, scale in scaled],
         low=[scale * (each.measured - NORMAL * each.sigma) for each, scale in scaled],
         high=[scale * (each.measured + NORMAL * each.sigma) for each, scale in scaled],
@@ -84,16 +102,22 @@ def _group(
     names: tuple[str, str, str], unit: str, panels: Sequence[Side], colours: Colours, fixed: str
 ) -> Iterator[Figure]:
     experiment, series, metric = names
-    rows = pl.concat([side.rows.select("_low", "_high", "_before", "_after", "_residual") for side in panels])
+    rows = pl.concat(
+        [side.rows.select("_low", "_high", "_before", "_after", "_residual") for side in panels]
+    )
     scale = _scale(rows)
     far = max(3.0, *rows["_residual"].abs())
     for number, side in enumerate(panels, 1):
-        title = ", ".join(filter(None, [f"{series}: {metric.replace('_', ' ')}", fixed, side.words]))
+        title = ", ".join(
+            filter(None, [f"{series}: {metric.replace('_', ' ')}", fixed, side.words])
+        )
         name = f"{experiment}-{series}-{metric}" + (f"-{number}" if len(panels) > 1 else "")
         label = heading(worded(metric), unit)
         assumed = "" if side.rows["_stated"].all() else ASSUMED
         here = side.moved("_measured", "_low", "_high")
-        caption = " ".join(filter(None, [LINES if side.lines else STROKES, dodge.words(here.rows), assumed]))
+        caption = " ".join(
+            filter(None, [LINES if side.lines else STROKES, dodge.words(here.rows), assumed])
+        )
         yield Figure(name, title, "", caption, layered(title, _values(here, label, scale, colours)))
         title = f"{title}, residuals"
         here = side.apart("_residual", 2 * far * math.sqrt(AREA) / LOW)
@@ -104,7 +128,9 @@ def _group(
 
 def _scale(rows: pl.DataFrame) -> alt.Scale:
     """The scale for all panels' values."""
-    values = [value for name in ("_low", "_high", "_before", "_after") for value in rows[name].to_list()]
+    values = [
+        value for name in ("_low", "_high", "_before", "_after") for value in rows[name].to_list()
+    ]
     low, high = min(values), max(values)
     domain = [low, high] if low < high else alt.Undefined
     if low > 0 and high > 10 * low:
@@ -122,9 +148,14 @@ def _values(side: Side, label: str, scale: alt.Scale, colours: Colours) -> Layer
     dash, width = [4, 4], 24
     look = dodge.offset(side.rows)
     if side.lines:
-        before, after = base.mark_line(strokeDash=dash, opacity=0.6, xOffset=look), base.mark_line(xOffset=look)
+        before, after = (
+            base.mark_line(strokeDash=dash, opacity=0.6, xOffset=look),
+            base.mark_line(xOffset=look),
+        )
     else:
-        before = base.mark_tick(orient="horizontal", thickness=2, size=width, opacity=0.4, xOffset=look)
+        before = base.mark_tick(
+            orient="horizontal", thickness=2, size=width, opacity=0.4, xOffset=look
+        )
         after = base.mark_tick(orient="horizontal", thickness=2, size=width, xOffset=look)
     bars = base.mark_rule(xOffset=look).encode(y=y("_low"), y2=alt.Y2("_high"))
     points = base.mark_point(filled=True, size=AREA, opacity=1, xOffset=look).encode(
@@ -135,8 +166,14 @@ def _values(side: Side, label: str, scale: alt.Scale, colours: Colours) -> Layer
 
 def _residuals(side: Side, far: float, colours: Colours) -> Layers:
     """Differences in standard errors, with the band that holds 95%; the axis ends at ``far``."""
-    y = alt.Y("_residual:Q", title="residual, standard errors", scale=alt.Scale(domain=[-far, far], padding=8))
-    band = alt.Chart(pl.DataFrame({"low": [-2.0], "high": [2.0]})).mark_rect(opacity=0.12, color=RULE)
+    y = alt.Y(
+        "_residual:Q",
+        title="residual, standard errors",
+        scale=alt.Scale(domain=[-far, far], padding=8),
+    )
+    band = alt.Chart(pl.DataFrame({"low": [-2.0], "high": [2.0]})).mark_rect(
+        opacity=0.12, color=RULE
+    )
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=RULE).encode(y=alt.Y("zero:Q"))
     look = dodge.offset(side.rows)
     points = (
@@ -149,4 +186,7 @@ def _residuals(side: Side, far: float, colours: Colours) -> Layers:
 
 def _tooltip(side: Side) -> list[alt.Tooltip]:
     numbers = ("measured", "before", "after", "residual")
-    return [*side.tooltips, *(alt.Tooltip(f"_{name}:Q", title=name, format=".4~g") for name in numbers)]
+    return [
+        *side.tooltips,
+        *(alt.Tooltip(f"_{name}:Q", title=name, format=".4~g") for name in numbers),
+    ]

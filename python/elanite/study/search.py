@@ -1,8 +1,9 @@
 """The value sets that a calibration tries, and each set's distance from the measured values.
 
-A value set is a tuple of texts, as a machine file takes them, in range order. Every set is simulated once, and sets
-that are requested together run together in one campaign. A set that the machine refuses, or with which a point fails,
-is far from all measured values (``REFUSED``); with the machine as it is, a failure is an error.
+A value set is a tuple of texts, as a machine file takes them, in range order. Every set is
+simulated once, and sets that are requested together run together in one campaign. A set that the
+machine refuses, or with which a point fails, is far from all measured values (``REFUSED``); with
+the machine as it is, a failure is an error.
 """
 
 from __future__ import annotations
@@ -62,11 +63,15 @@ class ValueSearch:
     out: str
     executor: Executor | None
     tried: dict[Texts, list[float] | None] = field(default_factory=dict)
-    """Each set's simulated values, in the order of the measured ones; `None` if it could not be simulated."""
+    """Each set's simulated values, in the order of the measured ones; `None` if it could not be
+    simulated.
+    """
     units: dict[str, str] = field(default_factory=dict)
     """The unit of each metric at the measured points."""
     sigmas: list[float] = field(default_factory=list)
-    """The standard error for each measured value and its simulated one together, in the order of ``targets``."""
+    """The standard error for each measured value and its simulated one together, in the order of
+    ``targets``.
+    """
     _texts: dict[tuple[int, float, Texts], str] = field(default_factory=dict)
 
     def own(self) -> Texts:
@@ -79,7 +84,9 @@ class ValueSearch:
             except KeyError as error:
                 raise UsageError(f"--fit {key}: {error.args[0]}") from None
             except ValueError:
-                raise UsageError(f"--fit {key}: the value {found[-1]} is not a number\n  fit numbers") from None
+                raise UsageError(
+                    f"--fit {key}: the value {found[-1]} is not a number\n  fit numbers"
+                ) from None
         return tuple(found)
 
     def first(self, own: Texts) -> None:
@@ -89,10 +96,15 @@ class ValueSearch:
         """
         for key in self.keys:
             for end in (0.0, 0.5, 1.0):
-                ranges.taken(key, end, self.machine.file, self.experiments[0].file, self.machine.overrides)
+                ranges.taken(
+                    key, end, self.machine.file, self.experiments[0].file, self.machine.overrides
+                )
         points, failures = self._simulate([own])
         if failures:
-            raise ElaniteError(f"on the machine as it is: {failures[0].message}\n  reproduce: {failures[0].command}")
+            raise ElaniteError(
+                f"on the machine as it is: {failures[0].message}\n  reproduce:"
+                f" {failures[0].command}"
+            )
         values, errors = [], []
         found = self._tables(points[own] or [])
         for target in self.targets:
@@ -100,10 +112,14 @@ class ValueSearch:
             values.append(mean)
             errors.append((high - low) / 2 / 1.96)
         self.tried[own] = values
-        self.sigmas = [(t.sigma**2 + error**2) ** 0.5 for t, error in zip(self.targets, errors, strict=True)]
+        self.sigmas = [
+            (t.sigma**2 + error**2) ** 0.5 for t, error in zip(self.targets, errors, strict=True)
+        ]
 
     def run(self, sets: Sequence[Texts]) -> None:
-        """Simulate value sets; raises ``TrialLimitError`` after the sets that fit, if more are needed."""
+        """Simulate value sets; raises ``TrialLimitError`` after the sets that fit, if more are
+        needed.
+        """
         new = [texts for texts in dict.fromkeys(sets) if texts not in self.tried]
         room = len(new) if self.most is None else max(0, self.most - len(self.tried))
         points, _ = self._simulate(new[:room])
@@ -143,7 +159,9 @@ class ValueSearch:
 
     def best(self) -> Texts:
         """The tried value set within the ranges that is nearest to the measured values."""
-        inside = [t for t in self.tried if all(-1e-9 <= share <= 1 + 1e-9 for share in self.shares(t))]
+        inside = [
+            t for t in self.tried if all(-1e-9 <= share <= 1 + 1e-9 for share in self.shares(t))
+        ]
         if not inside:
             raise ElaniteError("no set of values could be tried\n  allow more trials: --trials")
         return min(inside, key=self.root)
@@ -170,15 +188,21 @@ class ValueSearch:
             try:
                 text = ranges.taken(key, share, self.machine.file, experiment, changes)
             except ConfigError:  # beside these values; the campaign finds that out
-                text = ranges.taken(key, share, self.machine.file, experiment, self.machine.overrides)
+                text = ranges.taken(
+                    key, share, self.machine.file, experiment, self.machine.overrides
+                )
             self._texts[place] = text
         return self._texts[place]
 
     def _changes(self, texts: Texts) -> list[str]:
         return [f"{key.key}={text}" for key, text in zip(self.keys, texts, strict=False)]
 
-    def _simulate(self, sets: Sequence[Texts]) -> tuple[dict[Texts, list[Point] | None], list[PointFailure]]:
-        """Simulate the measured points with each of these value sets; `None` for sets that the machine refuses."""
+    def _simulate(
+        self, sets: Sequence[Texts]
+    ) -> tuple[dict[Texts, list[Point] | None], list[PointFailure]]:
+        """Simulate the measured points with each of these value sets; `None` for sets that the
+        machine refuses.
+        """
         points: dict[Texts, list[Point] | None] = {}
         plans = []
         for texts in sets:
@@ -192,7 +216,13 @@ class ValueSearch:
         if not plans:
             return points, []
         outcome = campaign.run(
-            plans, self.store, self.jobs, None, self.out, threads=self.threads, executor=self.executor
+            plans,
+            self.store,
+            self.jobs,
+            None,
+            self.out,
+            threads=self.threads,
+            executor=self.executor,
         )
         if outcome.interrupted:
             raise KeyboardInterrupt
@@ -221,7 +251,10 @@ def _pick(target: MeasuredValue, values: Mapping[tuple[str, str], list[float]]) 
     metrics = list(dict.fromkeys(metric for metric, _ in values))
     if target.metric not in metrics:
         near = did_you_mean(target.metric, metrics)
-        raise UsageError(f"{target.place}: there is no metric `{target.metric}`{near}\n  metrics: {', '.join(metrics)}")
+        raise UsageError(
+            f"{target.place}: there is no metric `{target.metric}`{near}\n  metrics:"
+            f" {', '.join(metrics)}"
+        )
     jobs = [job for metric, job in values if metric == target.metric]
     if target.job is None and len(jobs) == 1:
         return values[target.metric, jobs[0]]

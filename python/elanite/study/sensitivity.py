@@ -1,13 +1,15 @@
 """Sensitivity: each claim's change if an uncertain parameter is a fifth lower or higher.
 
-A machine's uncertain parameters (see ``vary``) are changed one at a time, and the points behind claims (see ``study``)
-run again, with the same seeds. Probes keep this affordable. A probe runs a point for a fifth of the time, as it is and
-with a parameter a step away. If all tables are the same byte for byte, this step does not act on this point, and the
-change is zero. Only the other points run for the whole time.
+A machine's uncertain parameters (see ``vary``) are changed one at a time, and the points behind
+claims (see ``study``) run again, with the same seeds. Probes keep this affordable. A probe runs a
+point for a fifth of the time, as it is and with a parameter a step away. If all tables are the same
+byte for byte, this step does not act on this point, and the change is zero. Only the other points
+run for the whole time.
 
-A number's change is a fraction of the published figure. A finding's change is that of the figure behind it that changes
-most, as a fraction of this figure. A change's interval has both sides' uncertainty, batch by batch; a change with an
-interval that contains zero is not distinguished from noise.
+A number's change is a fraction of the published figure. A finding's change is that of the figure
+behind it that changes most, as a fraction of this figure. A change's interval has both sides'
+uncertainty, batch by batch; a change with an interval that contains zero is not distinguished from
+noise.
 """
 
 from __future__ import annotations
@@ -53,7 +55,9 @@ Key = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class Perturbation:
-    """The claims' points with one parameter changed; points on which it does not act are as usual."""
+    """The claims' points with one parameter changed; points on which it does not act are as
+    usual.
+    """
 
     varied: UncertainParameter
     step: str
@@ -61,16 +65,22 @@ class Perturbation:
 
 
 def run(
-    study: Study, store: Store, jobs: int | None = None, observer: Observer | None = None, out: str | None = None
+    study: Study,
+    store: Store,
+    jobs: int | None = None,
+    observer: Observer | None = None,
+    out: str | None = None,
 ) -> tuple[CampaignOutcome, list[Perturbation]]:
     """Simulate the points that the store lacks.
 
-    The changes are empty after an interrupt. A point that fails leaves a gap in the table, and so does a step that the
-    machine takes and an experiment refuses.
+    The changes are empty after an interrupt. A point that fails leaves a gap in the table, and so
+    does a step that the machine takes and an experiment refuses.
     """
     numbers, _ = varied(study.machine)
     steps = [(one, step) for one in numbers for step in one.steps]
-    outcome, found = probed(study, store, [[_override(*each)] for each in steps], jobs, observer, out)
+    outcome, found = probed(
+        study, store, [[_override(*each)] for each in steps], jobs, observer, out
+    )
     changed = [Perturbation(*steps[number], plans) for number, plans in found.items()]
     return outcome, changed
 
@@ -83,10 +93,11 @@ def probed(
     observer: Observer | None = None,
     out: str | None = None,
 ) -> tuple[CampaignOutcome, dict[int, dict[str, Plan]]]:
-    """Simulate a study's points on changed machines, after probes; ``changes`` are machine file overrides.
+    """Simulate a study's points on changed machines, after probes; ``changes`` are machine file
+    overrides.
 
-    Returns each change's plans by its number. A change that an experiment refuses is left out, and there are no plans
-    after an interrupt.
+    Returns each change's plans by its number. A change that an experiment refuses is left out, and
+    there are no plans after an interrupt.
     """
     still = study.plans(share=PROBE)
     probes: dict[int, dict[str, Plan]] = {}
@@ -97,8 +108,13 @@ def probed(
     first = campaign.run(plans, store, jobs, observer, out)
     if first.interrupted:
         return first, {}
-    found = {number: _acting(study, store, still, probe, changes[number]) for number, probe in probes.items()}
-    last = campaign.run([planned for one in found.values() for planned in one.values()], store, jobs, observer, out)
+    found = {
+        number: _acting(study, store, still, probe, changes[number])
+        for number, probe in probes.items()
+    }
+    last = campaign.run(
+        [planned for one in found.values() for planned in one.values()], store, jobs, observer, out
+    )
     last.reused += first.reused
     last.simulated += first.simulated
     last.failures = [*first.failures, *last.failures]
@@ -106,7 +122,10 @@ def probed(
 
 
 def effects(study: Study, changed: Sequence[Perturbation], store: Store) -> pl.DataFrame:
-    """The change table; see ``changes.SCHEMA``. Claims without results on the machine as it is are left out."""
+    """The change table; see ``changes.SCHEMA``.
+
+    Claims without results on the machine as it is are left out.
+    """
     rows = []
     for claim in study.claims:
         usual = measured(claim, study.usual, store)
@@ -115,7 +134,9 @@ def effects(study: Study, changed: Sequence[Perturbation], store: Store) -> pl.D
         before = judge(claim, usual)
         for one in changed:
             points = claim_points(claim, one.plans)
-            same = {point.id for point in points} == {point.id for point in claim_points(claim, study.usual)}
+            same = {point.id for point in points} == {
+                point.id for point in claim_points(claim, study.usual)
+            }
             after = usual if same else measured(claim, one.plans, store)
             rows.append(_row(claim, one, usual, before, after))
     return pl.DataFrame(rows, SCHEMA, orient="row")
@@ -157,7 +178,11 @@ def _override(each: UncertainParameter, step: str) -> str:
 
 
 def _acting(
-    study: Study, store: Store, still: Mapping[str, Plan], probe: Mapping[str, Plan], change: Sequence[str]
+    study: Study,
+    store: Store,
+    still: Mapping[str, Plan],
+    probe: Mapping[str, Plan],
+    change: Sequence[str],
 ) -> dict[str, Plan]:
     """The points with a change, and the points as usual where the probe did not change."""
     found = {}
@@ -166,7 +191,11 @@ def _acting(
         usual = _by_key(study.usual[name])
         points = []
         for key, point in _by_key(planned).items():
-            same = key in after and key in before and _tables(store, before[key]) == _tables(store, after[key])
+            same = (
+                key in after
+                and key in before
+                and _tables(store, before[key]) == _tables(store, after[key])
+            )
             points.append(usual[key] if same else point)
         found[name] = replace(planned, points=tuple(points))
     return found
@@ -174,7 +203,9 @@ def _acting(
 
 def _by_key(planned: Plan) -> dict[Key, Point]:
     """The points by their distinction on one machine."""
-    return {(point.series, json.dumps(point.parameters), point.seed): point for point in planned.points}
+    return {
+        (point.series, json.dumps(point.parameters), point.seed): point for point in planned.points
+    }
 
 
 def _tables(store: Store, point: Point) -> object:
@@ -189,8 +220,15 @@ def _row(
     """A table row."""
     moved = change(claim, usual, after) if after else None
     numbers = [each.mean if isinstance(each, Number) else None for each in (usual, after)]
-    interval: tuple[float | None, ...] = (moved.mean, moved.low, moved.high) if moved else (None, None, None)
-    if moved and moved.mean and moved.low == moved.high and any(traffic(p) for p in claim_points(claim, one.plans)):
+    interval: tuple[float | None, ...] = (
+        (moved.mean, moved.low, moved.high) if moved else (None, None, None)
+    )
+    if (
+        moved
+        and moved.mean
+        and moved.low == moved.high
+        and any(traffic(p) for p in claim_points(claim, one.plans))
+    ):
         interval = (moved.mean, None, None)  # one value from a random process
     holds = judge(claim, after).holds if after else None
     each = one.varied
@@ -200,7 +238,9 @@ def _row(
 
 
 def change(claim: Claim, before: Measurement, after: Measurement) -> Number | None:
-    """A claim's change as a fraction; `None` for a finding without figures, or with other figures than before."""
+    """A claim's change as a fraction; `None` for a finding without figures, or with other figures
+    than before.
+    """
     if before == after:
         return Number(0.0, 0.0, 0.0)
     if isinstance(before, Number) and isinstance(after, Number):
@@ -212,7 +252,9 @@ def change(claim: Claim, before: Measurement, after: Measurement) -> Number | No
 
 
 def _largest_change(before: Finding | Order, after: Finding | Order) -> Number | None:
-    """The largest change in a figure behind a finding, among those distinguished from noise if there are any."""
+    """The largest change in a figure behind a finding, among those distinguished from noise if
+    there are any.
+    """
     if len(before.numbers) != len(after.numbers):
         return None
     pairs = zip(after.numbers, before.numbers, strict=True)

@@ -1,14 +1,16 @@
-"""The sensitivity studies' findings: the claims that a parameter moves, as data that comes with Elanite.
+"""The sensitivity studies' findings: the claims that a parameter moves, as data that comes with
+Elanite.
 
-``elanite sweep --one-at-a-time`` takes minutes (see ``sensitivity``). The outcome of each machine's default study is in
-``data/studies.json``, so that ``elanite explain`` can print it immediately. The table has the changes that were
-distinguished from noise and are no smaller than half a percent, and the verdicts that turned. It records the model
-revision, the date and the command of its making, and the machine's values: where a machine file or the revision has
-changed since, ``explain`` notes it.
+``elanite sweep --one-at-a-time`` takes minutes (see ``sensitivity``). The outcome of each machine's
+default study is in ``data/studies.json``, so that ``elanite explain`` can print it immediately. The
+table has the changes that were distinguished from noise and are no smaller than half a percent, and
+the verdicts that turned. It records the model revision, the date and the command of its making, and
+the machine's values: where a machine file or the revision has changed since, ``explain`` notes it.
 
-``benches/studies.py`` writes the table. Only parameters that were fitted or assumed are studied, and a study may be
-made in pieces, with some claims at a time. A case without a study is *not looked at*, and not without effect; a case
-that was studied with an older model revision keeps that revision.
+``benches/studies.py`` writes the table. Only parameters that were fitted or assumed are studied,
+and a study may be made in pieces, with some claims at a time. A case without a study is *not looked
+at*, and not without effect; a case that was studied with an older model revision keeps that
+revision.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ class Effect:
     parameter: str
     claim: str
     less: float | None
-    """The change with the lower value; `None` if it is not distinguished from noise, or below ``LEAST``."""
+    """The change with the lower value; `None` if it is not distinguished from noise, or below
+    ``LEAST``.
+    """
     more: float | None
     turns: bool
     """Whether a step turns the claim's verdict."""
@@ -54,7 +58,9 @@ class StudyOutcome:
     command: str
     claims: tuple[str, ...]
     values: Mapping[str, Mapping[str, str]]
-    """The studied parameters: the machine's ``value``, and the steps ``less`` and ``more`` that it has."""
+    """The studied parameters: the machine's ``value``, and the steps ``less`` and ``more`` that it
+    has.
+    """
     effects: tuple[Effect, ...]
     """The strongest first."""
     older: Mapping[str, int] = field(default_factory=dict)
@@ -71,12 +77,18 @@ class StudyOutcome:
     def stale(self, parameter: str, value: str) -> str:
         """The reason why the study does not cover the present model and value, or an empty text."""
         if self.revision != _core.MODEL_REVISION:
-            return f"made with model revision {self.revision}; this is revision {_core.MODEL_REVISION}"
+            return (
+                f"made with model revision {self.revision}; this is revision {_core.MODEL_REVISION}"
+            )
         then = self.values[parameter]["value"]
         if then != value:
             return f"made when the value was {then}"
         revisions = ", ".join(map(str, sorted(set(self.older.values()))))
-        return f"{self.date}; {len(self.older)} of them with model revision {revisions}" if self.older else ""
+        return (
+            f"{self.date}; {len(self.older)} of them with model revision {revisions}"
+            if self.older
+            else ""
+        )
 
 
 Moved = tuple[str, str, float | None, float | None, bool]

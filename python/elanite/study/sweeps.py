@@ -1,10 +1,11 @@
 """A sweep's plans: one experiment with many values for a few keys, in each combination or a sample.
 
-Keys belong to the machine or the experiment, as with ``--set``. Without a sample, all combinations are planned: a full
-factorial over the keys, or over key groups with values that go together. A *Latin hypercube* with n combinations
-divides each range into n parts and takes one value from each part, so that a few hundred combinations cover many keys
-evenly (scipy.stats.qmc, by a seed). Every combination is planned before the first one is simulated, so that a wrong key
-or value costs no time.
+Keys belong to the machine or the experiment, as with ``--set``. Without a sample, all combinations
+are planned: a full factorial over the keys, or over key groups with values that go together. A
+*Latin hypercube* with n combinations divides each range into n parts and takes one value from each
+part, so that a few hundred combinations cover many keys evenly (scipy.stats.qmc, by a seed). Every
+combination is planned before the first one is simulated, so that a wrong key or value costs no
+time.
 """
 
 from __future__ import annotations
@@ -63,20 +64,31 @@ def planned(
             if isinstance(each, Choice):
                 values.append(each.values[min(int(share * len(each.values)), len(each.values) - 1)])
             else:
-                before = [f"{other.key}={value}" for other, value in zip(keys, values, strict=False)]
-                taken = ranges.taken(each, share, base.machines[0], experiment, [*overrides, *before])
+                before = [
+                    f"{other.key}={value}" for other, value in zip(keys, values, strict=False)
+                ]
+                taken = ranges.taken(
+                    each, share, base.machines[0], experiment, [*overrides, *before]
+                )
                 values.append(ranges.shortest(taken))
         combinations[tuple(values)] = None
-    return tuple(_plan(experiment, machines, overrides, keys, values, seed) for values in combinations)
+    return tuple(
+        _plan(experiment, machines, overrides, keys, values, seed) for values in combinations
+    )
 
 
 def without_effect(plans: Sequence[Plan], keys: Sequence[Choice | Range]) -> list[Limit]:
-    """The varied keys with values that make the same points; in samples, those without which no point changes."""
+    """The varied keys with values that make the same points; in samples, those without which no
+    point changes.
+    """
     found = limits.without_effect(plans[0].experiment.argument, merged(plans).points)
     told = {limit.key for limit in found}
     for each in keys:
         if each.key not in told and all(_is_same(one, each.key) for one in plans):
-            message = "no value of the sweep changes a point: the machine has this value, or nothing uses the key"
+            message = (
+                "no value of the sweep changes a point: the machine has this value, or nothing uses"
+                " the key"
+            )
             found.append(Limit("same", plans[0].experiment.argument, each.key, "", message))
     return found
 
@@ -96,10 +108,12 @@ def _is_same(planned: Plan, key: str) -> bool:
 def merged(plans: Sequence[Plan]) -> Plan:
     """One plan with all combinations' points; series that no varied key changes occur once.
 
-    The plan has the experiment's figures, with the varied keys as curves or panels, and the general figures, in which a
-    varied key may be the axis.
+    The plan has the experiment's figures, with the varied keys as curves or panels, and the general
+    figures, in which a varied key may be the axis.
     """
-    points = {(point.id, json.dumps(point.parameters)): point for each in plans for point in each.points}
+    points = {
+        (point.id, json.dumps(point.parameters)): point for each in plans for point in each.points
+    }
     return replace(plans[0], general=True, points=tuple(points.values()))
 
 
@@ -118,12 +132,17 @@ def _plan(
     except ConfigError as error:
         words, problems = error.args
         raise ConfigError(f"in the sweep, with {', '.join(changes)}:\n{words}", problems) from None
-    points = tuple(replace(point, parameters=_varied_keys(chosen, point) | point.parameters) for point in found.points)
+    points = tuple(
+        replace(point, parameters=_varied_keys(chosen, point) | point.parameters)
+        for point in found.points
+    )
     return replace(found, points=points)
 
 
 def _varied_keys(chosen: Mapping[str, str], point: Point) -> dict[str, str]:
-    """A point's varied keys, without other series' keys and those that are its parameters anyway."""
+    """A point's varied keys, without other series' keys and those that are its parameters
+    anyway.
+    """
     found = {}
     for key, value in chosen.items():
         first, *rest = key.split(".", 2)
@@ -140,8 +159,8 @@ def _all(groups: Sequence[Together]) -> Iterator[tuple[float, ...]]:
     each = [list(zip(*map(_places, group), strict=True)) for group in groups]
     if (count := math.prod(map(len, each))) > ranges.MOST:
         raise UsageError(
-            f"--vary: the keys have {count:,} combinations, and a sweep has at most {ranges.MOST:,}\n"
-            "  give fewer values, or draw a sample: --sample lhs 100"
+            f"--vary: the keys have {count:,} combinations, and a sweep has at most"
+            f" {ranges.MOST:,}\n  give fewer values, or draw a sample: --sample lhs 100"
         )
     for combination in itertools.product(*each):
         yield tuple(itertools.chain(*combination))
@@ -153,8 +172,8 @@ def _places(key: Choice | Range) -> list[float]:
         return [(index + 0.5) / len(key.values) for index in range(len(key.values))]
     if key.count is None:
         raise UsageError(
-            f"--vary {key}: a range has no end of values\n  ask for some of them, for example '{key} in 5', or for"
-            " a sample of all keys: --sample lhs 100"
+            f"--vary {key}: a range has no end of values\n  ask for some of them, for example"
+            f" '{key} in 5', or for a sample of all keys: --sample lhs 100"
         )
     return key.shares()
 
@@ -163,16 +182,26 @@ def _sampled(groups: Sequence[Together], sample: Sample, seed: int) -> Iterator[
     """The values' places in a sample with one dimension per key group."""
     method, count = sample
     if method not in METHODS:
-        raise UsageError(f"--sample {method}: there is no such method{sources.did_you_mean(method, METHODS)}; use lhs")
+        raise UsageError(
+            f"--sample {method}: there is no such method{sources.did_you_mean(method, METHODS)};"
+            " use lhs"
+        )
     if count < 1:
-        raise UsageError(f"--sample {method} {count}: a sample has one combination at least\n  for example lhs 100")
+        raise UsageError(
+            f"--sample {method} {count}: a sample has one combination at least\n  for example"
+            " lhs 100"
+        )
     if count > ranges.MOST:
-        raise UsageError(f"--sample {method} {count}: a sample has at most {ranges.MOST:,} combinations")
+        raise UsageError(
+            f"--sample {method} {count}: a sample has at most {ranges.MOST:,} combinations"
+        )
     for shares in hypercube(len(groups), count, seed):
         yield tuple(
-            key.shares()[min(int(share * key.count), key.count - 1)]
-            if isinstance(key, Range) and key.count is not None
-            else share
+            (
+                key.shares()[min(int(share * key.count), key.count - 1)]
+                if isinstance(key, Range) and key.count is not None
+                else share
+            )
             for group, share in zip(groups, shares, strict=True)
             for key in group
         )
@@ -183,5 +212,7 @@ def hypercube(dimensions: int, count: int, seed: int) -> list[list[float]]:
     with optional("a sample needs SciPy: pip install scipy"):
         import numpy as np
         from scipy.stats import qmc
-    drawn: list[list[float]] = qmc.LatinHypercube(dimensions, seed=np.random.default_rng(seed)).random(count).tolist()
+    drawn: list[list[float]] = (
+        qmc.LatinHypercube(dimensions, seed=np.random.default_rng(seed)).random(count).tolist()
+    )
     return drawn

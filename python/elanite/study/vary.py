@@ -1,9 +1,10 @@
 """A machine's uncertain parameters, and the values that are a step away.
 
-A parameter is *uncertain* if it was fitted, or if its provenance marks it as assumed or not published. The machine file
-alone decides this. A number can be scaled; a name, a switch that is on or off, or a list cannot, and is named as such.
-A machine may refuse a value: hop delays are whole cycles, buffers are whole flits. Then the nearest value that the
-machine takes counts, and a small integer moves to the next one.
+A parameter is *uncertain* if it was fitted, or if its provenance marks it as assumed or not
+published. The machine file alone decides this. A number can be scaled; a name, a switch that is on
+or off, or a list cannot, and is named as such. A machine may refuse a value: hop delays are whole
+cycles, buffers are whole flits. Then the nearest value that the machine takes counts, and a small
+integer moves to the next one.
 """
 
 from __future__ import annotations
@@ -51,7 +52,11 @@ class UncertainParameter:
     @property
     def steps(self) -> dict[str, str]:
         """The values that can be tried, by direction: less, more."""
-        return {way: value for way, value in (("less", self.less), ("more", self.more)) if value is not None}
+        return {
+            way: value
+            for way, value in (("less", self.less), ("more", self.more))
+            if value is not None
+        }
 
 
 def uncertain_parameters(machine: Machine) -> list[Parameter]:
@@ -65,7 +70,9 @@ def is_uncertain(parameter: Parameter) -> bool:
 
 
 def varied(machine: Machine) -> tuple[list[UncertainParameter], list[Parameter]]:
-    """The uncertain parameters that are numbers, with their steps; and the others, which have no steps."""
+    """The uncertain parameters that are numbers, with their steps; and the others, which have no
+    steps.
+    """
     found, others = [], []
     for each in uncertain_parameters(machine):
         less, more = (_step(machine, each, up) for up in (False, True))
@@ -77,7 +84,9 @@ def varied(machine: Machine) -> tuple[list[UncertainParameter], list[Parameter]]
 
 
 def scaled(machine: Machine, parameter: Parameter, factor: float) -> str | None:
-    """A parameter's value times a factor, as the machine takes it; `None` if the machine does not."""
+    """A parameter's value times a factor, as the machine takes it; `None` if the machine does
+    not.
+    """
     split = _split(parameter.value)
     if split is None or not split[0]:
         return None
@@ -109,7 +118,9 @@ def _next(machine: Machine, parameter: Parameter, up: bool) -> str | None:
 
 
 def texts(machine: Machine, number: float, unit: str) -> Iterator[str]:
-    """A number with its unit as texts that a machine may take: as it is, then as whole cycles or a whole number."""
+    """A number with its unit as texts that a machine may take: as it is, then as whole cycles or a
+    whole number.
+    """
     if unit in TIMES:
         yield f"{_plain(number, TIMES[unit])} {unit}"
         one = _core.quantity(f"1 {unit}")

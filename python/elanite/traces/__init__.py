@@ -1,8 +1,9 @@
 """Other tools' traces, translated into GOAL: OTF2 archives, Chakra execution traces and DUMPI text.
 
-``translate`` chooses the reader by the files' names, and writes the trace rank by rank. The GOAL file appears when all
-of it has been written; after an error there is no file, and an earlier file with this name stays as it was. Information
-that GOAL needs and a trace lacks (a size, a partner, an order) is refused with its place.
+``translate`` chooses the reader by the files' names, and writes the trace rank by rank. The GOAL
+file appears when all of it has been written; after an error there is no file, and an earlier file
+with this name stays as it was. Information that GOAL needs and a trace lacks (a size, a partner, an
+order) is refused with its place.
 """
 
 from __future__ import annotations
@@ -57,7 +58,10 @@ def reader(traces: Sequence[Path], how: ReadingOptions | None = None) -> Writing
         if len(traces) > 1:
             raise UsageError(f"{traces[1]}: an OTF2 archive has all ranks; name one anchor file")
         if how is not None:
-            raise UsageError(f"{traces[0]}: groups, rates and --replicate are for Chakra traces; an archive has all")
+            raise UsageError(
+                f"{traces[0]}: groups, rates and --replicate are for Chakra traces; an archive"
+                " has all"
+            )
         from elanite.traces.otf2 import Archive
 
         return Archive(traces[0])
@@ -67,19 +71,23 @@ def reader(traces: Sequence[Path], how: ReadingOptions | None = None) -> Writing
         return ChakraJob(traces, how)
     if suffixes == {DUMPI}:
         if how is not None:
-            raise UsageError(f"{traces[0]}: these options are for Chakra traces; a trace of DUMPI has all")
+            raise UsageError(
+                f"{traces[0]}: these options are for Chakra traces; a trace of DUMPI has all"
+            )
         from elanite.traces import dumpi
 
         return dumpi.DumpiJob(traces)
     allowed = ", ".join((OTF2, *CHAKRA, f"{DUMPI} (the text of DUMPI)"))
-    raise UsageError(f"{traces[0]}: names of traces end with one of {allowed}, and all with the same")
+    raise UsageError(
+        f"{traces[0]}: names of traces end with one of {allowed}, and all with the same"
+    )
 
 
 def translate(traces: Sequence[Path], out: Path, how: ReadingOptions | None = None) -> Translation:
     """Translate a trace into GOAL, as text, in the file ``out``; ``how`` is for Chakra traces.
 
-    Raises ``UsageError`` for names that cannot be read or written, and ``RunError`` for a trace that cannot be
-    translated.
+    Raises ``UsageError`` for names that cannot be read or written, and ``RunError`` for a trace
+    that cannot be translated.
     """
     source = reader(traces, how)
     with whole.replacing(out, UsageError) as aside:

@@ -1,13 +1,15 @@
 """Collective operations in recorded MPI programs, and their messages.
 
-A collective operation's bytes are understood as Score-P counts them: the bytes that a rank sends to all ranks, and
-receives from all, itself included unless the call was in place. If an in-place call's bytes also divide by the rank
-count, the sizes come out smaller by one part in this number. The bytes that a rank sends to each other rank in
-``MPI_Alltoallv`` are not recorded: they are estimated in proportion to the receiver's total.
+A collective operation's bytes are understood as Score-P counts them: the bytes that a rank sends to
+all ranks, and receives from all, itself included unless the call was in place. If an in-place
+call's bytes also divide by the rank count, the sizes come out smaller by one part in this number.
+The bytes that a rank sends to each other rank in ``MPI_Alltoallv`` are not recorded: they are
+estimated in proportion to the receiver's total.
 
-The algorithms: binomial trees for broadcasts and reductions, messages with the root for gathers and scatters, rings for
-all-gathers and reduce-scatters, recursive doubling for barriers and for all-reduces up to 2 KB, rings for longer ones,
-a chain for scans. A tool that counts other bytes gives other sizes; an archive does not record its counting.
+The algorithms: binomial trees for broadcasts and reductions, messages with the root for gathers and
+scatters, rings for all-gathers and reduce-scatters, recursive doubling for barriers and for
+all-reduces up to 2 KB, rings for longer ones, a chain for scans. A tool that counts other bytes
+gives other sizes; an archive does not record its counting.
 """
 
 from __future__ import annotations
@@ -30,7 +32,16 @@ BARRIERS = {"BARRIER", "CREATE_HANDLE", "ALLOCATE", "DEALLOCATE"}
 BARRIERS |= {"CREATE_HANDLE_AND_ALLOCATE", "DESTROY_HANDLE_AND_DEALLOCATE"}
 UNEQUAL = {"GATHERV", "SCATTERV", "ALLGATHERV", "REDUCE_SCATTER", "ALLTOALLV", "ALLTOALLW"}
 """Operations with sizes that differ from rank to rank."""
-EQUAL = {"BCAST", "GATHER", "SCATTER", "REDUCE", "ALLGATHER", "ALLTOALL", "ALLREDUCE", "REDUCE_SCATTER_BLOCK"}
+EQUAL = {
+    "BCAST",
+    "GATHER",
+    "SCATTER",
+    "REDUCE",
+    "ALLGATHER",
+    "ALLTOALL",
+    "ALLREDUCE",
+    "REDUCE_SCATTER_BLOCK",
+}
 EQUAL |= {"SCAN", "EXSCAN"}
 KNOWN = BARRIERS | UNEQUAL | EQUAL | {"DESTROY_HANDLE"}
 
@@ -44,8 +55,9 @@ class CollectiveCall:
     members: int = 0
     """How many ranks have made the call."""
     sent: dict[int, int] = field(default_factory=dict)
-    """Bytes by place in the communicator; for operations with equal sizes, the largest count outside the root, as place
-    0's."""
+    """Bytes by place in the communicator; for operations with equal sizes, the largest count
+    outside the root, as place 0's.
+    """
     received: dict[int, int] = field(default_factory=dict)
 
     def add(self, me: int, sent: int, received: int) -> None:
@@ -65,7 +77,9 @@ def share(size: int, count: int) -> int:
     return -(-size // count)
 
 
-def expand(block: Block, group: Sequence[int], me: int, call: CollectiveCall, after: list[int]) -> list[int]:
+def expand(
+    block: Block, group: Sequence[int], me: int, call: CollectiveCall, after: list[int]
+) -> list[int]:
     """Write this rank's messages of a collective operation; returns the last operations."""
     count, what = len(group), call.what
     turned, place = [*group[call.root :], *group[: call.root]], (me - call.root) % count
@@ -81,9 +95,13 @@ def expand(block: Block, group: Sequence[int], me: int, call: CollectiveCall, af
             how = collectives.collect if what == "GATHER" else collectives.spread
             return how(block, group, me, call.root, [size] * count, after)
         case "GATHERV":
-            return collectives.collect(block, group, me, call.root, [sent[one] for one in everybody], after)
+            return collectives.collect(
+                block, group, me, call.root, [sent[one] for one in everybody], after
+            )
         case "SCATTERV":
-            return collectives.spread(block, group, me, call.root, [received[one] for one in everybody], after)
+            return collectives.spread(
+                block, group, me, call.root, [received[one] for one in everybody], after
+            )
         case "ALLREDUCE":
             size = share(sent[0], count)
             how_all = collectives.doubling if size <= _SHORT else collectives.all_reduce_ring

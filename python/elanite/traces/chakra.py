@@ -10,13 +10,14 @@
 | ``COMM_COLL`` | the messages of ``elanite.traces.calls``, in a group |
 | metadata | a computation of 0 ns, which keeps the dependencies |
 
-``elanite.traces.chakra_ranks`` reads a rank's nodes, ``elanite.traces.chakra_groups`` finds a collective operation's
-group, and ``elanite.traces.chakra_calls`` a group's operations. The durations that communication took in the trace are
-not used.
+``elanite.traces.chakra_ranks`` reads a rank's nodes, ``elanite.traces.chakra_groups`` finds a
+collective operation's group, and ``elanite.traces.chakra_calls`` a group's operations. The
+durations that communication took in the trace are not used.
 
-Refused with the node: a size, a partner or a root that the trace lacks, a group without listed members, sizes that
-differ within a group, dependencies on nodes that do not exist or in a circle, and work in operations or bytes without
-the roofline's rates. The traces are read twice; one rank must fit in memory.
+Refused with the node: a size, a partner or a root that the trace lacks, a group without listed
+members, sizes that differ within a group, dependencies on nodes that do not exist or in a circle,
+and work in operations or bytes without the roofline's rates. The traces are read twice; one rank
+must fit in memory.
 """
 
 from __future__ import annotations
@@ -97,13 +98,22 @@ class ChakraJob(Writing):
             for call in calls:
                 if call.what in _OF_NCCL and self._algorithm(call.what, to) != chosen.algorithm:
                     rings[_OF_NCCL[call.what]] += 1
-        notes = [f"collective operations as NCCL's {chosen.algorithm}, {counted(chosen.channels, 'channel')}"]
-        return notes + [f"{counted(count, 'call')} of {what} by rings" for what, count in rings.items()]
+        notes = [
+            f"collective operations as NCCL's {chosen.algorithm},"
+            f" {counted(chosen.channels, 'channel')}"
+        ]
+        return notes + [
+            f"{counted(count, 'call')} of {what} by rings" for what, count in rings.items()
+        ]
 
     def _algorithm(self, what: str, to: nccl.Communicator) -> Algorithm:
         """The chosen algorithm if NCCL has it for this operation, and else a ring."""
         chosen = self._how.nccl
-        return "ring" if chosen is None or to.refusal(_OF_NCCL[what], chosen.algorithm) else chosen.algorithm
+        return (
+            "ring"
+            if chosen is None or to.refusal(_OF_NCCL[what], chosen.algorithm)
+            else chosen.algorithm
+        )
 
     def _block(self, rank: int) -> Block:
         nodes, block = self._ranks.nodes(rank), Block()
@@ -112,11 +122,15 @@ class ChakraJob(Writing):
             order = list(graph.static_order())
         except CycleError as error:
             first = nodes[error.args[1][0]]
-            self._ranks.refuse(rank, first, f"dependencies in a circle: {' -> '.join(map(str, error.args[1]))}")
+            self._ranks.refuse(
+                rank, first, f"dependencies in a circle: {' -> '.join(map(str, error.args[1]))}"
+            )
         for node in nodes.values():
             for other in node.after:
                 if other not in nodes:
-                    self._ranks.refuse(rank, node, f"it depends on node {other}, which does not exist")
+                    self._ranks.refuse(
+                        rank, node, f"it depends on node {other}, which does not exist"
+                    )
         numbers: dict[ProcessGroup, int] = defaultdict(int)
         places: dict[int, tuple[ProcessGroup, int]] = {}
         for node in nodes.values():
@@ -132,7 +146,12 @@ class ChakraJob(Writing):
         return block
 
     def _operations(
-        self, rank: int, block: Block, node: Node, place: tuple[ProcessGroup, int] | None, after: list[int]
+        self,
+        rank: int,
+        block: Block,
+        node: Node,
+        place: tuple[ProcessGroup, int] | None,
+        after: list[int],
     ) -> list[int]:
         """Write a node's operations; returns the last ones."""
         if place is not None:
@@ -160,25 +179,43 @@ class ChakraJob(Writing):
         work = []
         for name in ("num_ops", "tensor_size"):
             value = node.attributes.get(name, 0)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LARGEST:
-                self._ranks.refuse(rank, node, f"`{name}` is {value}, and must be a number from 0 to {LARGEST - 1}")
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, int | float)
+                or not 0 <= value < LARGEST
+            ):
+                self._ranks.refuse(
+                    rank, node, f"`{name}` is {value}, and must be a number from 0 to {LARGEST - 1}"
+                )
             work.append(value)
         try:
             return self._how.roofline.micros(*work)
         except ValueError as missing:
             what = f"it has {work[0]:,} operations, {work[1]:,} bytes and no duration"
-            self._ranks.refuse(rank, node, f"{what}; give the rates of the accelerator with {missing}")
+            self._ranks.refuse(
+                rank, node, f"{what}; give the rates of the accelerator with {missing}"
+            )
 
     def _own(self, rank: int, node: Node, name: str) -> None:
         """Refuse a message between other ranks."""
         if name in node.attributes and self._ranks.number(rank, node, name, self.ranks) != rank:
-            self._ranks.refuse(rank, node, f"`{name}` is {node.attributes[name]}, and this is the trace of rank {rank}")
+            self._ranks.refuse(
+                rank,
+                node,
+                f"`{name}` is {node.attributes[name]}, and this is the trace of rank {rank}",
+            )
 
     def _tag(self, rank: int, node: Node) -> int:
         """Message tags are even, and tags in collective operations odd."""
-        return 2 * self._ranks.number(rank, node, "comm_tag", 2**31 - 1) if "comm_tag" in node.attributes else 0
+        return (
+            2 * self._ranks.number(rank, node, "comm_tag", 2**31 - 1)
+            if "comm_tag" in node.attributes
+            else 0
+        )
 
-    def _collective(self, rank: int, block: Block, place: tuple[ProcessGroup, int], begin: int) -> list[int]:
+    def _collective(
+        self, rank: int, block: Block, place: tuple[ProcessGroup, int], begin: int
+    ) -> list[int]:
         group, number = place
         members = self._calls.members[group]
         count = len(members)
@@ -191,10 +228,22 @@ class ChakraJob(Writing):
             block.tag = 2 * self._tags.setdefault(place, len(self._tags)) * chosen.channels + 1
             given = part if what == "REDUCE_SCATTER_BLOCK" else size
             to = nccl.Communicator.of(members, chosen.share, chosen.channels, chosen.chunk)
-            return nccl.write(block, rank, to, _OF_NCCL[what], given, self._algorithm(what, to), [begin], members[root])
+            return nccl.write(
+                block,
+                rank,
+                to,
+                _OF_NCCL[what],
+                given,
+                self._algorithm(what, to),
+                [begin],
+                members[root],
+            )
         # Bytes in Score-P's counting, with a rank's bytes for itself.
         counted = {"ALLREDUCE": size * count, "ALLGATHER": size * count, "ALLTOALL": part * count}
-        sent, received = counted.get(what, size), part * count if what == "REDUCE_SCATTER_BLOCK" else size
+        sent, received = (
+            counted.get(what, size),
+            part * count if what == "REDUCE_SCATTER_BLOCK" else size,
+        )
         call = CollectiveCall(what, max(root, 0), count, {0: sent}, {0: received})
         channels = chosen.channels if chosen is not None else 1
         block.tag = 2 * self._tags.setdefault(place, len(self._tags)) * channels + 1

@@ -1,9 +1,11 @@
-"""The collective operations in Chakra execution traces, group by group, from all ranks' traces together.
+"""The collective operations in Chakra execution traces, group by group, from all ranks' traces
+together.
 
-A group's operations are paired by node number. ``comm_size`` is the bytes that a rank puts in: for an all-reduce,
-reduce-scatter, broadcast or reduce the whole vector, for an all-gather, gather or scatter a rank's part, for an
-all-to-all its parts for all. An operation's root is ``comm_src`` or ``comm_dst``. Refused are sizes and roots that
-differ within a group, and ranks that lack an operation in their group.
+A group's operations are paired by node number. ``comm_size`` is the bytes that a rank puts in: for
+an all-reduce, reduce-scatter, broadcast or reduce the whole vector, for an all-gather, gather or
+scatter a rank's part, for an all-to-all its parts for all. An operation's root is ``comm_src`` or
+``comm_dst``. Refused are sizes and roots that differ within a group, and ranks that lack an
+operation in their group.
 """
 
 from __future__ import annotations
@@ -19,7 +21,15 @@ if TYPE_CHECKING:
     from elanite.traces.chakra_node import Node
     from elanite.traces.chakra_ranks import Ranks
 
-_OPERATIONS: tuple[str, ...] = ("ALLREDUCE", "REDUCE", "ALLGATHER", "GATHER", "SCATTER", "BCAST", "ALLTOALL")
+_OPERATIONS: tuple[str, ...] = (
+    "ALLREDUCE",
+    "REDUCE",
+    "ALLGATHER",
+    "GATHER",
+    "SCATTER",
+    "BCAST",
+    "ALLTOALL",
+)
 _OPERATIONS += ("REDUCE_SCATTER_BLOCK", "REDUCE_SCATTER_BLOCK", "BARRIER")
 """Collective operations by ``comm_type`` number."""
 _ROOTS = {"BCAST": "comm_src", "SCATTER": "comm_src", "REDUCE": "comm_dst", "GATHER": "comm_dst"}
@@ -39,7 +49,9 @@ class GroupOperation(NamedTuple):
 
 
 def _in_words(what: str, size: int, root: int) -> str:
-    return f"{what} of {size} bytes" + (f" with its root at place {root} of the group" if root >= 0 else "")
+    return f"{what} of {size} bytes" + (
+        f" with its root at place {root} of the group" if root >= 0 else ""
+    )
 
 
 class OperationRegister:
@@ -61,7 +73,10 @@ class OperationRegister:
         if self._ranks.count == 1 and self._ranks.copies is None:
             for node in nodes.values():
                 if node.kind in messages:
-                    what = "it communicates, and the trace is the only one; name the files of all ranks, or make them"
+                    what = (
+                        "it communicates, and the trace is the only one; name the files of all"
+                        " ranks, or make them"
+                    )
                     self._ranks.refuse(rank, node, f"{what} with --replicate N")
         numbers: dict[ProcessGroup, int] = defaultdict(int)
         for node in nodes.values():
@@ -97,25 +112,39 @@ class OperationRegister:
         if group.ranks is None:
             return root
         # Copies have the root at the same place in their groups.
-        members = self._ranks.group_of(self._ranks.copies.own, node).ranks if self._ranks.copies else group.ranks
+        members = (
+            self._ranks.group_of(self._ranks.copies.own, node).ranks
+            if self._ranks.copies
+            else group.ranks
+        )
         if members is None or root not in members:
             self._ranks.refuse(rank, node, f"the root {root} is not in the group")
         return members.index(root)
 
     def close(self) -> None:
-        """Refuse groups in which a rank has fewer operations than others, and roots outside their groups."""
+        """Refuse groups in which a rank has fewer operations than others, and roots outside their
+        groups.
+        """
         for named, calls in self.by_group.items():
             members = self.members[named]
             for rank in members:
                 made = self._made[named, rank]
                 if made < len(calls):
-                    missing = f"rank {rank} of its group has {made} operations, and others have {len(calls)}"
-                    raise RunError(f"{self._ranks.files[rank]}: {calls[made].node} of another rank: {missing}")
+                    missing = (
+                        f"rank {rank} of its group has {made} operations, and others have"
+                        f" {len(calls)}"
+                    )
+                    raise RunError(
+                        f"{self._ranks.files[rank]}: {calls[made].node} of another rank: {missing}"
+                    )
             if named.ranks is not None:
                 continue
             for place, (node, what, size, root) in enumerate(calls):
                 if root >= 0 and root not in members:
-                    raise RunError(f"{self._ranks.files[members[0]]}: {node}: the root {root} is not in the group")
+                    raise RunError(
+                        f"{self._ranks.files[members[0]]}: {node}: the root {root} is not in the"
+                        " group"
+                    )
                 at = members.index(root) if root >= 0 else 0 if root == _FIRST else root
                 calls[place] = GroupOperation(node, what, size, at)
 
@@ -125,7 +154,12 @@ class OperationRegister:
         notes = []
         if self._unnamed:
             everyone = f"all {self._ranks.count:,} ranks"
-            notes.append(f"{counted(self._unnamed, 'collective operation')} without a group: {everyone}")
+            notes.append(
+                f"{counted(self._unnamed, 'collective operation')} without a group: {everyone}"
+            )
         if self._rootless:
-            notes.append(f"{counted(self._rootless, 'collective operation')} without a root: the group's first rank")
+            notes.append(
+                f"{counted(self._rootless, 'collective operation')} without a root: the group's"
+                " first rank"
+            )
         return notes

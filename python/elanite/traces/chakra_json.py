@@ -6,9 +6,10 @@
 | an object with the list ``workload_graph`` | MLCommons' feeder reads it | ``Id``, ``NodeType``, attributes as keys |
 | an object with the list ``nodes`` | symbolic tensor graphs (STAGE) | ``id``, ``node_type``, attributes as keys |
 
-The last form names types (``comm_send_node``) and operations (``ALL_REDUCE``). Errors name the place in the list.
-PyTorch's own traces, which have a list ``nodes``, too, and a ``schema``, are refused: they lack the accelerator's
-messages, which ``chakra_trace_link`` and ``chakra_converter`` add.
+The last form names types (``comm_send_node``) and operations (``ALL_REDUCE``). Errors name the
+place in the list. PyTorch's own traces, which have a list ``nodes``, too, and a ``schema``, are
+refused: they lack the accelerator's messages, which ``chakra_trace_link`` and ``chakra_converter``
+add.
 """
 
 from __future__ import annotations
@@ -61,11 +62,14 @@ def nodes(path: Path) -> Iterator[Node]:
         raise UsageError(f"{path}: this is a file of groups and no trace; name it with --groups")
     if "traceEvents" in first:
         raise UsageError(
-            f"{path}: this is a trace of PyTorch's profiler (Kineto); merge it with PyTorch's execution trace "
-            "(`chakra_trace_link`), and convert it (`chakra_converter PyTorch`)"
+            f"{path}: this is a trace of PyTorch's profiler (Kineto); merge it with PyTorch's"
+            " execution trace (`chakra_trace_link`), and convert it (`chakra_converter PyTorch`)"
         )
     if not isinstance(graph, list):
-        raise RunError(f"{path}: there is no list `workload_graph`, and these are no messages of `chakra_jsonizer`")
+        raise RunError(
+            f"{path}: there is no list `workload_graph`, and these are no messages of"
+            " `chakra_jsonizer`"
+        )
     if "schema" in first:
         _refuse_pytorch(path, str(first["schema"]))
     for place, one in enumerate(graph):
@@ -83,8 +87,9 @@ _NEEDED = {
 
 def _refuse_pytorch(path: Path, schema: str) -> NoReturn:
     raise UsageError(
-        f"{path}: this is an execution trace of PyTorch (schema {schema}), of the host alone; merge it with the trace "
-        "of its profiler (`chakra_trace_link`), and convert it (`chakra_converter PyTorch`)"
+        f"{path}: this is an execution trace of PyTorch (schema {schema}), of the host alone; merge"
+        " it with the trace of its profiler (`chakra_trace_link`), and convert it"
+        " (`chakra_converter PyTorch`)"
     )
 
 
@@ -99,7 +104,16 @@ def _plain(path: Path, where: str, one: Any) -> Node:
     _whole(one["Id"], *after, *control)
     found = {name: one[name] for name in ATTRIBUTES if name in one}
     kind = kind_of(path, where, one["NodeType"])
-    return Node(one["Id"], str(one.get("Name", "")), kind, after, float(one.get("runtime", 0)), found, "", control)
+    return Node(
+        one["Id"],
+        str(one.get("Name", "")),
+        kind,
+        after,
+        float(one.get("runtime", 0)),
+        found,
+        "",
+        control,
+    )
 
 
 def _named(path: Path, where: str, one: Any) -> Node:
@@ -110,17 +124,24 @@ def _named(path: Path, where: str, one: Any) -> Node:
     if "comm_type" in found:
         named = str(found["comm_type"]).upper()
         if named not in COLLECTIVES:
-            raise RunError(f"{path}: {where}: there is no collective operation with the name {found['comm_type']}")
+            raise RunError(
+                f"{path}: {where}: there is no collective operation with the name"
+                f" {found['comm_type']}"
+            )
         found["comm_type"] = COLLECTIVES.index(named)
     if one["node_type"] not in _NAMED:
-        raise RunError(f"{path}: {where}: there is no type of nodes with the name {one['node_type']}")
+        raise RunError(
+            f"{path}: {where}: there is no type of nodes with the name {one['node_type']}"
+        )
     kind = KINDS[_NAMED[one["node_type"]]]
     return Node(one["id"], str(one.get("name", "")), kind, after, 0.0, found, "", control)
 
 
 def _printed(path: Path, whole: list[object]) -> Iterator[Node]:
     """The nodes from messages that were printed as JSON: the first one is the metadata."""
-    with optional(f"{path}: messages in JSON need the package protobuf; install it: pip install protobuf"):
+    with optional(
+        f"{path}: messages in JSON need the package protobuf; install it: pip install protobuf"
+    ):
         from google.protobuf.json_format import ParseDict
 
         _, _, node = chakra_schema.messages()
@@ -131,6 +152,8 @@ def _printed(path: Path, whole: list[object]) -> Iterator[Node]:
             if not isinstance(content, dict):
                 raise TypeError("a message is no object")
             kind = content.get("type", 0)
-            message = ParseDict({**content, "type": kinds.get(kind, kind)}, node(), ignore_unknown_fields=True)
+            message = ParseDict(
+                {**content, "type": kinds.get(kind, kind)}, node(), ignore_unknown_fields=True
+            )
             found = of_message(path, message, where)
         yield found

@@ -36,7 +36,9 @@ class Node:
     name: str
     kind: str
     after: tuple[int, ...]
-    """The nodes that must have ended: data dependencies, until all of the rank's nodes are known."""
+    """The nodes that must have ended: data dependencies, until all of the rank's nodes are
+    known.
+    """
     micros: float
     """Its duration in microseconds; 0 without one."""
     attributes: dict[str, object] = field(default_factory=dict)
@@ -47,7 +49,9 @@ class Node:
 
     @property
     def of_host(self) -> bool:
-        """Whether it is the host's; without `is_cpu_op` it is the accelerator's, as Chakra's feeder has it."""
+        """Whether it is the host's; without `is_cpu_op` it is the accelerator's, as Chakra's feeder
+        has it.
+        """
         return bool(self.attributes.get("is_cpu_op", False))
 
     def __str__(self) -> str:
@@ -69,4 +73,13 @@ def of_message(path: Path, one: Message, where: str) -> Node:
             value = getattr(each, which)
             found[each.name] = list(value.values) if which.endswith("_list") else value
     after, kind = tuple(one.data_deps), kind_of(path, where, one.type)
-    return Node(one.id, one.name, kind, after, one.duration_micros, found, one.inputs.values, tuple(one.ctrl_deps))
+    return Node(
+        one.id,
+        one.name,
+        kind,
+        after,
+        one.duration_micros,
+        found,
+        one.inputs.values,
+        tuple(one.ctrl_deps),
+    )

@@ -1,9 +1,10 @@
 """The nodes of a job's ranks, from Chakra execution trace files.
 
-A file is a rank, and its name ends with the rank's number: ``job.0.et``; or one file stands for all ranks
-(``replicate``). Control dependencies on nodes that do not exist are PyTorch calls, and give no order. A rank's nodes
-without any dependency follow each other by number, one at a time on the host, on the accelerator and in communication,
-as ASTRA-sim issues them; receives wait beside these. One rank's nodes are in memory at a time.
+A file is a rank, and its name ends with the rank's number: ``job.0.et``; or one file stands for all
+ranks (``replicate``). Control dependencies on nodes that do not exist are PyTorch calls, and give
+no order. A rank's nodes without any dependency follow each other by number, one at a time on the
+host, on the accelerator and in communication, as ASTRA-sim issues them; receives wait beside these.
+One rank's nodes are in memory at a time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,14 @@ from typing import TYPE_CHECKING, NoReturn
 from elanite.base.text import counted
 from elanite.errors import RunError, UsageError
 from elanite.traces.chakra_file import read
-from elanite.traces.chakra_groups import Copies, GroupError, ProcessGroup, group, of_file, of_metadata
+from elanite.traces.chakra_groups import (
+    Copies,
+    GroupError,
+    ProcessGroup,
+    group,
+    of_file,
+    of_metadata,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +83,9 @@ class Ranks:
         count = how.replicate
         if count is not None:
             if len(traces) > 1:
-                raise UsageError(f"{traces[1]}: --replicate makes all ranks from one trace; name one file")
+                raise UsageError(
+                    f"{traces[1]}: --replicate makes all ranks from one trace; name one file"
+                )
             self.copies = Copies(_numbered(traces[0], alone=True) % count, count)
             self.files = [traces[0]] * count
         else:
@@ -105,7 +115,10 @@ class Ranks:
             raise UsageError(f"{traces[0]}: rank 0 is missing; {remedy}")
         for rank in range(len(traces)):
             if rank not in numbered:
-                raise UsageError(f"{traces[0]}: of {len(traces)} ranks, rank {rank} is missing; name the files of all")
+                raise UsageError(
+                    f"{traces[0]}: of {len(traces)} ranks, rank {rank} is missing; name the files"
+                    " of all"
+                )
         return [numbered[rank] for rank in range(len(traces))]
 
     @cached_property
@@ -142,14 +155,18 @@ class Ranks:
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < most:
             text = "the text " if isinstance(value, str) else ""
-            self.refuse(rank, node, f"`{name}` is {text}{value}, and must be a number from 0 to {most - 1}")
+            self.refuse(
+                rank, node, f"`{name}` is {text}{value}, and must be a number from 0 to {most - 1}"
+            )
         return value
 
     def group_of(self, rank: int, node: Node) -> ProcessGroup:
         """The group for a rank's collective operation."""
         copies = self.copies
         try:
-            found = group(node, copies.own if copies else rank, self.count, self._known, self._metadata)
+            found = group(
+                node, copies.own if copies else rank, self.count, self._known, self._metadata
+            )
             return copies.group(found, rank) if copies else found
         except GroupError as error:
             self.refuse(rank, node, str(error))
@@ -161,15 +178,25 @@ class Ranks:
     @property
     def copied(self) -> list[str]:
         """The assumption behind copies."""
-        return [] if self.copies is None else [f"{self.files[0].name} stands for {counted(self.count, 'rank')}"]
+        return (
+            []
+            if self.copies is None
+            else [f"{self.files[0].name} stands for {counted(self.count, 'rank')}"]
+        )
 
     @property
     def ordered(self) -> list[str]:
         """The assumptions on node order."""
         notes = []
         if self._loose:
-            notes.append(f"no node of {_some(self._loose)} depends on another: they follow each other by their numbers")
+            notes.append(
+                f"no node of {_some(self._loose)} depends on another: they follow each other by"
+                " their numbers"
+            )
         if self._called:
-            what = "control dependencies lead to nodes that are not there, and are taken for calls of PyTorch"
+            what = (
+                "control dependencies lead to nodes that are not there, and are taken for calls of"
+                " PyTorch"
+            )
             notes.append(f"{_some(self._called)}: {what}; data dependencies give the order")
         return notes

@@ -1,4 +1,6 @@
-"""Rules for Chakra execution traces that leave things open: groups, work rates, copies, and NCCL's messages."""
+"""Rules for Chakra execution traces that leave things open: groups, work rates, copies, and NCCL's
+messages.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,13 @@ class Roofline:
     """The machine parameters that gave these rates."""
 
     @classmethod
-    def of_processor(cls, parameters: Mapping[str, object], flops: float | None, memory: float | None) -> Roofline:
+    def of_processor(
+        cls, parameters: Mapping[str, object], flops: float | None, memory: float | None
+    ) -> Roofline:
         """The given rates, with those of a machine's section ``processor`` as defaults.
 
-        Those of its accelerator (``flops``, ``flops_memory``), or else of a scalar processor: its steps, of six
-        operations of which each waits for the one before, and its main memory rate.
+        Those of its accelerator (``flops``, ``flops_memory``), or else of a scalar processor: its
+        steps, of six operations of which each waits for the one before, and its main memory rate.
         """
         sources = []
         own, step = parameters.get("processor.flops"), parameters.get("processor.step")

@@ -1,8 +1,8 @@
 """The protobuf messages in Chakra execution traces, in both schema versions.
 
-Version 0.0.4 (https://github.com/mlcommons/chakra, ``schema/protobuf/et_def.proto``) has attributes by name. Version
-0.0.1, which symbolic tensor graphs still write, has a field for each. The messages are described here with the fields
-that a translation needs; others are passed over.
+Version 0.0.4 (https://github.com/mlcommons/chakra, ``schema/protobuf/et_def.proto``) has attributes
+by name. Version 0.0.1, which symbolic tensor graphs still write, has a field for each. The messages
+are described here with the fields that a translation needs; others are passed over.
 """
 
 from __future__ import annotations
@@ -15,15 +15,46 @@ if TYPE_CHECKING:
 
     Add = Callable[..., None]
 
-KINDS: tuple[str, ...] = ("INVALID", "METADATA", "MEM_LOAD", "MEM_STORE", "COMP", "COMM_SEND", "COMM_RECV", "COMM_COLL")
+KINDS: tuple[str, ...] = (
+    "INVALID",
+    "METADATA",
+    "MEM_LOAD",
+    "MEM_STORE",
+    "COMP",
+    "COMM_SEND",
+    "COMM_RECV",
+    "COMM_COLL",
+)
 KINDS += ("STORAGE", "BATCH", "CHECKPOINT")
 """Node types by number."""
-COLLECTIVES: tuple[str, ...] = ("ALL_REDUCE", "REDUCE", "ALL_GATHER", "GATHER", "SCATTER", "BROADCAST", "ALL_TO_ALL")
+COLLECTIVES: tuple[str, ...] = (
+    "ALL_REDUCE",
+    "REDUCE",
+    "ALL_GATHER",
+    "GATHER",
+    "SCATTER",
+    "BROADCAST",
+    "ALL_TO_ALL",
+)
 COLLECTIVES += ("REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER")
 """Collective operations by ``comm_type`` number."""
-FORMER_KINDS: tuple[str, ...] = ("INVALID", "MEM_LOAD", "MEM_STORE", "COMP", "COMM_SEND", "COMM_RECV", "COMM_COLL")
+FORMER_KINDS: tuple[str, ...] = (
+    "INVALID",
+    "MEM_LOAD",
+    "MEM_STORE",
+    "COMP",
+    "COMM_SEND",
+    "COMM_RECV",
+    "COMM_COLL",
+)
 """Node types by number in version 0.0.1."""
-FORMER_COLLECTIVES: tuple[str, ...] = ("", "ALL_REDUCE", "ALL_TO_ALL", "ALL_GATHER", "REDUCE_SCATTER")
+FORMER_COLLECTIVES: tuple[str, ...] = (
+    "",
+    "ALL_REDUCE",
+    "ALL_TO_ALL",
+    "ALL_GATHER",
+    "REDUCE_SCATTER",
+)
 """Collective operations by number in version 0.0.1; 0 is unused."""
 FORMER_FIELDS = {
     "tensor_size": 6,
@@ -38,17 +69,32 @@ FORMER_FIELDS = {
 """Attributes that are node fields in version 0.0.1."""
 
 # An attribute's scalar values: the field number, and the protobuf type. A list has the next number.
-_SCALARS = {"double": 3, "float": 5, "int32": 7, "int64": 9, "uint32": 11, "uint64": 13, "sint32": 15, "sint64": 17}
+_SCALARS = {
+    "double": 3,
+    "float": 5,
+    "int32": 7,
+    "int64": 9,
+    "uint32": 11,
+    "uint64": 13,
+    "sint32": 15,
+    "sint64": 17,
+}
 _SCALARS |= {"fixed32": 19, "fixed64": 21, "sfixed32": 23, "sfixed64": 25, "bool": 27, "string": 29}
 _LISTS = ("int32", "int64", "uint32", "uint64", "sint32", "sint64", "bool")
 
 
-def _classes(package: str, syntax: str, describe: Callable[[Any, Add], tuple[str, ...]]) -> tuple[Any, ...]:
-    """The classes for the messages that ``describe`` adds to a file, in the order of its returned names."""
+def _classes(
+    package: str, syntax: str, describe: Callable[[Any, Add], tuple[str, ...]]
+) -> tuple[Any, ...]:
+    """The classes for the messages that ``describe`` adds to a file, in the order of its returned
+    names.
+    """
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     fields = descriptor_pb2.FieldDescriptorProto
-    file = descriptor_pb2.FileDescriptorProto(name=f"{package}.proto", package=package, syntax=syntax)
+    file = descriptor_pb2.FileDescriptorProto(
+        name=f"{package}.proto", package=package, syntax=syntax
+    )
 
     def message(name: str, *parts: tuple[str, int, str, bool]) -> None:
         described = file.message_type.add(name=name)
@@ -103,7 +149,10 @@ def messages() -> tuple[Any, Any, Any]:
 
 @cache
 def former() -> Any:
-    """The node class for version 0.0.1, in which files have no metadata. Raises ``ImportError`` without protobuf."""
+    """The node class for version 0.0.1, in which files have no metadata.
+
+    Raises ``ImportError`` without protobuf.
+    """
 
     def describe(_: Any, message: Add) -> tuple[str, ...]:
         message(

@@ -1,9 +1,11 @@
-"""Collective operations as messages between a group's ranks, in GOAL: the parts that make up traces.
+"""Collective operations as messages between a group's ranks, in GOAL: the parts that make up
+traces.
 
-A function adds one rank's operations to this rank's block, after the operations ``after``, and returns the call's last
-operations: to wait for those is to wait for the whole call. ``group`` has the ranks' numbers, and ``me`` is the rank's
-place in the group. Sizes are in bytes. A call's messages have one tag (``Block.tag``). Limits: combining vectors takes
-no time; the caller chooses the algorithm.
+A function adds one rank's operations to this rank's block, after the operations ``after``, and
+returns the call's last operations: to wait for those is to wait for the whole call. ``group`` has
+the ranks' numbers, and ``me`` is the rank's place in the group. Sizes are in bytes. A call's
+messages have one tag (``Block.tag``). Limits: combining vectors takes no time; the caller chooses
+the algorithm.
 
 | function | algorithm |
 |---|---|
@@ -15,8 +17,8 @@ no time; the caller chooses the algorithm.
 | ``collect``, ``spread`` | each rank and the root directly |
 | ``scan`` | a chain |
 
-Sources: Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19 (2005); for the rings, Patarasuk and
-Yuan, J. Parallel Distrib. Comput. 69 (2009).
+Sources: Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19 (2005); for the
+rings, Patarasuk and Yuan, J. Parallel Distrib. Comput. 69 (2009).
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ class Block:
         self._count += 1
         self.lines.append(f"l{number}: {operation}")
         self.lines.extend(f"l{number} requires l{other}" for other in dict.fromkeys(after))
-        self.lines.extend(f"l{number} irequires l{other}" for other in dict.fromkeys(begun) if other not in after)
+        self.lines.extend(
+            f"l{number} irequires l{other}" for other in dict.fromkeys(begun) if other not in after
+        )
         return number
 
     def _tagged(self) -> str:
@@ -81,8 +85,13 @@ def parts(size: int, count: int) -> list[int]:
     return [short + (place < rest) for place in range(count)]
 
 
-def ring(block: Block, group: Sequence[int], me: int, sizes: Sequence[int], start: int, after: list[int]) -> list[int]:
-    """A ring turn: in step k rank i sends part i + start - k to the right. Returns the last operations."""
+def ring(
+    block: Block, group: Sequence[int], me: int, sizes: Sequence[int], start: int, after: list[int]
+) -> list[int]:
+    """A ring turn: in step k rank i sends part i + start - k to the right.
+
+    Returns the last operations.
+    """
     count = len(group)
     left, right = group[me - 1], group[(me + 1) % count]
     sent, received = after, after
@@ -95,24 +104,32 @@ def ring(block: Block, group: Sequence[int], me: int, sizes: Sequence[int], star
     return [*sent, *received]
 
 
-def scatter(block: Block, group: Sequence[int], me: int, sizes: Sequence[int], after: list[int]) -> list[int]:
+def scatter(
+    block: Block, group: Sequence[int], me: int, sizes: Sequence[int], after: list[int]
+) -> list[int]:
     """Reduce-scatter by a ring: at the end, rank i has part i + 1."""
     return ring(block, group, me, sizes, 0, after)
 
 
-def gather(block: Block, group: Sequence[int], me: int, sizes: Sequence[int], after: list[int]) -> list[int]:
+def gather(
+    block: Block, group: Sequence[int], me: int, sizes: Sequence[int], after: list[int]
+) -> list[int]:
     """All-gather by a ring: at the start, rank i has part i + 1."""
     return ring(block, group, me, sizes, 1, after)
 
 
-def all_reduce_ring(block: Block, group: Sequence[int], me: int, size: int, after: list[int]) -> list[int]:
+def all_reduce_ring(
+    block: Block, group: Sequence[int], me: int, size: int, after: list[int]
+) -> list[int]:
     """An all-reduce: reduce-scatter and all-gather by rings."""
     sizes = parts(size, len(group))
     return gather(block, group, me, sizes, scatter(block, group, me, sizes, after))
 
 
 def _children(group: Sequence[int], me: int) -> tuple[list[int], int | None]:
-    """A place's children in a binomial tree with place 0 at its root, small subtrees first, and the parent."""
+    """A place's children in a binomial tree with place 0 at its root, small subtrees first, and the
+    parent.
+    """
     children = []
     bit = 1
     while bit < len(group) and not me & bit:
@@ -142,7 +159,9 @@ def tree(block: Block, group: Sequence[int], me: int, size: int, after: list[int
 
 
 def doubling(block: Block, group: Sequence[int], me: int, size: int, after: list[int]) -> list[int]:
-    """Recursive doubling; the ranks beyond a power of two give their vectors to others, and get the sum."""
+    """Recursive doubling; the ranks beyond a power of two give their vectors to others, and get the
+    sum.
+    """
     power = 1 << (len(group).bit_length() - 1)
     if me >= power:
         partner = group[me - power]
@@ -159,8 +178,12 @@ def doubling(block: Block, group: Sequence[int], me: int, size: int, after: list
     return last if beyond is None else [*last, block.send(size, beyond, last)]
 
 
-def hierarchical(block: Block, groups: Sequence[Sequence[int]], rank: int, size: int, after: list[int]) -> list[int]:
-    """Reduce-scatter in each group, all-reduce per part across the groups, all-gather in each group."""
+def hierarchical(
+    block: Block, groups: Sequence[Sequence[int]], rank: int, size: int, after: list[int]
+) -> list[int]:
+    """Reduce-scatter in each group, all-reduce per part across the groups, all-gather in each
+    group.
+    """
     share = len(groups[0])
     which, me = divmod(rank, share)
     group, sizes = groups[which], parts(size, share)
@@ -171,17 +194,29 @@ def hierarchical(block: Block, groups: Sequence[Sequence[int]], rank: int, size:
 
 
 def exchange(
-    block: Block, group: Sequence[int], me: int, gives: Sequence[int], takes: Sequence[int], after: list[int]
+    block: Block,
+    group: Sequence[int],
+    me: int,
+    gives: Sequence[int],
+    takes: Sequence[int],
+    after: list[int],
 ) -> list[int]:
-    """In step k, rank i sends to i + k and receives from i - k; the sizes are by the others' places."""
+    """In step k, rank i sends to i + k and receives from i - k; the sizes are by the others'
+    places.
+    """
     count = len(group)
     for step in range(1, count):
         to, source = (me + step) % count, (me - step) % count
-        after = [block.send(gives[to], group[to], after), block.recv(takes[source], group[source], after)]
+        after = [
+            block.send(gives[to], group[to], after),
+            block.recv(takes[source], group[source], after),
+        ]
     return after
 
 
-def all_to_all(block: Block, group: Sequence[int], me: int, size: int, after: list[int]) -> list[int]:
+def all_to_all(
+    block: Block, group: Sequence[int], me: int, size: int, after: list[int]
+) -> list[int]:
     """An exchange of equal messages."""
     sizes = [size] * len(group)
     return exchange(block, group, me, sizes, sizes, after)
@@ -193,14 +228,22 @@ def collect(
     """Each rank sends its part to the root, whose receives are independent."""
     if me != root:
         return [block.send(sizes[me], group[root], after)]
-    return [*after, *(block.recv(sizes[one], group[one], after) for one in range(len(group)) if one != root)]
+    return [
+        *after,
+        *(block.recv(sizes[one], group[one], after) for one in range(len(group)) if one != root),
+    ]
 
 
-def spread(block: Block, group: Sequence[int], me: int, root: int, sizes: Sequence[int], after: list[int]) -> list[int]:
+def spread(
+    block: Block, group: Sequence[int], me: int, root: int, sizes: Sequence[int], after: list[int]
+) -> list[int]:
     """The root sends each rank its part."""
     if me != root:
         return [block.recv(sizes[me], group[root], after)]
-    return [*after, *(block.send(sizes[one], group[one], after) for one in range(len(group)) if one != root)]
+    return [
+        *after,
+        *(block.send(sizes[one], group[one], after) for one in range(len(group)) if one != root),
+    ]
 
 
 def scan(block: Block, group: Sequence[int], me: int, size: int, after: list[int]) -> list[int]:

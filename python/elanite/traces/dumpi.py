@@ -9,12 +9,14 @@
 | a collective operation | its messages, in ``elanite.traces.calls``; an ``MPI_Alltoallv`` has its exact sizes |
 | a communicator and a tag | one tag |
 
-A file is a rank, and its name ends with the rank's number: ``dumpi-0003.txt``. It is ``dumpi2ascii``'s output for the
-rank's binary file. The traces are read twice. Communicators are the world, duplicates and parts of others
-(``MPI_Comm_split``); types are elementary ones, and contiguous ones or vectors made from these.
+A file is a rank, and its name ends with the rank's number: ``dumpi-0003.txt``. It is
+``dumpi2ascii``'s output for the rank's binary file. The traces are read twice. Communicators are
+the world, duplicates and parts of others (``MPI_Comm_split``); types are elementary ones, and
+contiguous ones or vectors made from these.
 
-Refused with the line: other communicators and types where they are used, persistent requests, one-sided communication,
-receives that never end, a tag wild card without a status, and calls from other threads than the first one.
+Refused with the line: other communicators and types where they are used, persistent requests,
+one-sided communication, receives that never end, a tag wild card without a status, and calls from
+other threads than the first one.
 """
 
 from __future__ import annotations
@@ -51,11 +53,15 @@ _COLLECTIVES = {
     "Scan": "SCAN",
     "Exscan": "EXSCAN",
 }
-_UNREAD = re.compile(r"\w+_init|Start(all)?|Put|Get|Accumulate|Win_(create|start|fence|post)|Cancel|Sendrecv_replace")
+_UNREAD = re.compile(
+    r"\w+_init|Start(all)?|Put|Get|Accumulate|Win_(create|start|fence|post)|Cancel|Sendrecv_replace"
+)
 
 
 class Comm(NamedTuple):
-    """A communicator: the world, a single rank's, or a part or duplicate of another communicator."""
+    """A communicator: the world, a single rank's, or a part or duplicate of another
+    communicator.
+    """
 
     parent: Comm | None
     number: int
@@ -83,11 +89,16 @@ class DumpiJob(Writing):
         for path in traces:
             numbers = re.findall(r"\d+", path.stem)
             if not numbers or int(numbers[-1]) in numbered:
-                raise UsageError(f"{path}: the name does not end with a rank of its own, as in dumpi-0003.txt")
+                raise UsageError(
+                    f"{path}: the name does not end with a rank of its own, as in dumpi-0003.txt"
+                )
             numbered[int(numbers[-1])] = path
         for rank in range(len(traces)):
             if rank not in numbered:
-                raise UsageError(f"{traces[0]}: of {len(traces)} ranks, rank {rank} is missing; name the files of all")
+                raise UsageError(
+                    f"{traces[0]}: of {len(traces)} ranks, rank {rank} is missing; name the files"
+                    " of all"
+                )
         self._files = [numbered[rank] for rank in range(len(traces))]
         self.colors: dict[tuple[Comm, int], dict[int, tuple[int, int]]] = defaultdict(dict)
         """For each split, by rank: color and key."""
@@ -114,13 +125,19 @@ class DumpiJob(Writing):
             if number == len(made):
                 made.append(CollectiveCall(what, root))
             if (made[number].what, made[number].root) != (what, root):
-                call.refuse(f"another rank has {made[number].what} with root {made[number].root} in its place")
+                call.refuse(
+                    f"another rank has {made[number].what} with root {made[number].root} in its"
+                    " place"
+                )
             made[number].add(self.members(comm, rank).index(rank), sent, received)
         for comm, made in self._made.items():
             for number, one in enumerate(made):
                 count = len(self.members(comm, 0))
                 if one.members != count:
-                    what = f"collective operation {number} of a communicator ({one.what}) has {one.members} of {count}"
+                    what = (
+                        f"collective operation {number} of a communicator ({one.what}) has"
+                        f" {one.members} of {count}"
+                    )
                     raise RunError(f"{self._files[0]}: {what} ranks; name the files of all")
         yield f"num_ranks {self.ranks}\n"
         for rank, path in enumerate(self._files):
@@ -178,7 +195,9 @@ class _Rank:
         return [] if _is_single(comm) else [(call, comm, self._rank, what, root, sent, received)]
 
     def _sizes(self, call: DumpiCall, name: str, comm: Comm) -> tuple[int, int]:
-        """The bytes that a rank sends and receives, as ``elanite.traces.calls`` counts them, for a rank's part."""
+        """The bytes that a rank sends and receives, as ``elanite.traces.calls`` counts them, for a
+        rank's part.
+        """
         if name in ("Barrier", "Alltoallv"):
             return 0, 0
         if name in ("Bcast", "Reduce", "Allreduce", "Scan", "Exscan"):
@@ -191,7 +210,11 @@ class _Rank:
             if len(counts) != self._job.ranks:
                 self._short(call, self._job.ranks)
             return 0, counts[self._rank] * self._type(call, "datatype")
-        sent = call.number("sendcount") * self._type(call, "sendtype") if "sendcount" in call.arguments else 0
+        sent = (
+            call.number("sendcount") * self._type(call, "sendtype")
+            if "sendcount" in call.arguments
+            else 0
+        )
         received = call.numbers("recvcount") if "recvcount" in call.arguments else []
         return sent, received[0] * self._type(call, "recvtype") if received else 0
 
@@ -206,7 +229,9 @@ class _Rank:
             self.tape.saw(self._collective(call))
         elif name == "Sendrecv":
             send = self._send(call, "dest", "sendtag", "sendcount", "sendtype")
-            got = self._recv(call, "source", "recvtag", "recvcount", "recvtype", call.statuses("status"))
+            got = self._recv(
+                call, "source", "recvtag", "recvcount", "recvtype", call.statuses("status")
+            )
             self.tape.saw([*send, *got])
         elif name in ("Send", "Bsend", "Ssend", "Rsend"):
             self.tape.saw(self._send(call))
@@ -217,7 +242,11 @@ class _Rank:
             self.tape.saw(self._recv(call, statuses=call.statuses("status")))
         elif name == "Irecv":
             if not _to_none(call, "source"):
-                self._receives[call.number("request")] = (self.tape.reserve(), call, self._comm(call, "comm"))
+                self._receives[call.number("request")] = (
+                    self.tape.reserve(),
+                    call,
+                    self._comm(call, "comm"),
+                )
         elif name.startswith(("Wait", "Test")) and name != "Test_cancelled":
             self._complete(call, name)
         else:
@@ -228,7 +257,9 @@ class _Rank:
         for _, call, _ in self._receives.values():
             call.refuse("it never ends: no later call of the trace completes its request")
         if self._left is None:
-            raise RunError(f"{path}: there is no MPI_Init; name the text that dumpi2ascii writes for a rank")
+            raise RunError(
+                f"{path}: there is no MPI_Init; name the text that dumpi2ascii writes for a rank"
+            )
 
     def _follow(self, call: DumpiCall, name: str) -> None:
         """Follow communicators and types; refuse operations outside GOAL."""
@@ -253,14 +284,20 @@ class _Rank:
         known = {"MPI_COMM_WORLD": WORLD, "MPI_COMM_SELF": SELF}.get(call.named(name))
         number = call.number(name)
         if known is None and number not in self._comms:
-            call.refuse(f"communicator {number} was made by a call that is not read; use duplicates and splits")
+            call.refuse(
+                f"communicator {number} was made by a call that is not read; use duplicates and"
+                " splits"
+            )
         return known or self._comms[number]
 
     def _type(self, call: DumpiCall, name: str) -> int:
         """A type's bytes."""
         number, plain = call.number(name), call.named(name).removeprefix("MPI_")
         if plain not in SIZES and number not in self._types:
-            call.refuse(f"type {number} ({call.named(name)}) has an unknown size; use contiguous types or vectors")
+            call.refuse(
+                f"type {number} ({call.named(name)}) has an unknown size; use contiguous types or"
+                " vectors"
+            )
         return self._types[number] if number in self._types else SIZES[plain]
 
     def _peer(self, call: DumpiCall, comm: Comm, place: int) -> int:
@@ -270,13 +307,22 @@ class _Rank:
         return members[place]
 
     def _send(
-        self, call: DumpiCall, to: str = "dest", tag: str = "tag", count: str = "count", kind: str = "datatype"
+        self,
+        call: DumpiCall,
+        to: str = "dest",
+        tag: str = "tag",
+        count: str = "count",
+        kind: str = "datatype",
     ) -> list[int]:
         if _to_none(call, to):
             return []
         comm = self._comm(call, "comm")
         peer, known = self._peer(call, comm, call.number(to)), self._job.tag(comm, call.number(tag))
-        return [self.tape.put(f"send {call.number(count) * self._type(call, kind)}b to {peer} tag {known}")]
+        return [
+            self.tape.put(
+                f"send {call.number(count) * self._type(call, kind)}b to {peer} tag {known}"
+            )
+        ]
 
     def _recv(
         self,
@@ -328,7 +374,9 @@ class _Rank:
                 ended.append(self._sends.pop(request))
             elif request in self._receives:
                 place, posted, comm = self._receives.pop(request)
-                ended += self._recv(posted, statuses=statuses[turn : turn + 1], place=place, comm=comm)
+                ended += self._recv(
+                    posted, statuses=statuses[turn : turn + 1], place=place, comm=comm
+                )
         self.tape.saw(ended)
 
     def _collective(self, call: DumpiCall) -> list[int]:
@@ -359,11 +407,15 @@ def _to_none(call: DumpiCall, name: str) -> bool:
 
 
 def _counted(call: CollectiveCall, count: int) -> CollectiveCall:
-    """A call with bytes as Score-P counts them: for all ranks, where a rank has named one rank's."""
+    """A call with bytes as Score-P counts them: for all ranks, where a rank has named one
+    rank's.
+    """
     of_all_sent = call.what in ("ALLREDUCE", "ALLGATHER", "ALLGATHERV", "ALLTOALL", "SCAN")
     of_all_received = call.what == "REDUCE_SCATTER"
     sent = {one: size * (count if of_all_sent else 1) for one, size in call.sent.items()}
     if call.what == "EXSCAN":
         sent = {one: size * (count - 1) for one, size in call.sent.items()}
-    received = {one: size * (count if of_all_received else 1) for one, size in call.received.items()}
+    received = {
+        one: size * (count if of_all_received else 1) for one, size in call.received.items()
+    }
     return CollectiveCall(call.what, call.root, call.members, sent, received)

@@ -1,8 +1,8 @@
 """DUMPI text, as SST's ``dumpi2ascii`` writes it: a rank's MPI calls, one after the other.
 
-A call begins with ``MPI_Recv entering at walltime ...``, has an argument on each line (``int source=3``) and ends with
-``MPI_Recv returning at walltime ...``. Lines outside calls are counts and comments, and are skipped. Times are in
-nanoseconds. Errors name the line.
+A call begins with ``MPI_Recv entering at walltime ...``, has an argument on each line
+(``int source=3``) and ends with ``MPI_Recv returning at walltime ...``. Lines outside calls are
+counts and comments, and are skipped. Times are in nanoseconds. Errors name the line.
 """
 
 from __future__ import annotations
@@ -18,14 +18,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_BOUND = re.compile(r"(MPIO?_\w+) (entering|returning) at walltime (\d+)\.(\d{9}), .* in thread (\d+)\.")
+_BOUND = re.compile(
+    r"(MPIO?_\w+) (entering|returning) at walltime (\d+)\.(\d{9}), .* in thread (\d+)\."
+)
 _ARGUMENT = re.compile(r"[\w ]*?(\w+)(?:\[-?\d+\])?=(.*)")
 _STATUS = re.compile(r"bytes=(-?\d+), cancelled=(-?\d+), source=(-?\d+), tag=(-?\d+)")
 SIZES = {
     **dict.fromkeys(("CHAR", "SIGNED_CHAR", "UNSIGNED_CHAR", "BYTE", "PACKED"), 1),
     **dict.fromkeys(("SHORT", "UNSIGNED_SHORT"), 2),
     **dict.fromkeys(("INT", "UNSIGNED", "FLOAT", "WCHAR"), 4),
-    **dict.fromkeys(("LONG", "UNSIGNED_LONG", "DOUBLE", "LONG_LONG_INT", "UNSIGNED_LONG_LONG", "LONG_LONG"), 8),
+    **dict.fromkeys(
+        ("LONG", "UNSIGNED_LONG", "DOUBLE", "LONG_LONG_INT", "UNSIGNED_LONG_LONG", "LONG_LONG"), 8
+    ),
     **dict.fromkeys(("FLOAT_INT", "2INT"), 8),
     **dict.fromkeys(("DOUBLE_INT", "LONG_INT", "LONG_DOUBLE"), 16),
     "SHORT_INT": 6,
@@ -59,7 +63,10 @@ class DumpiCall:
 
     def numbers(self, name: str) -> list[int]:
         """An argument's numbers; empty for one that MPI ignores."""
-        return [int(one) for one in re.findall(r"(?<![\w.])-?\d+", re.sub(r"\([^)]*\)", "", self.text(name)))]
+        return [
+            int(one)
+            for one in re.findall(r"(?<![\w.])-?\d+", re.sub(r"\([^)]*\)", "", self.text(name)))
+        ]
 
     def number(self, name: str) -> int:
         """An argument's number."""
@@ -75,7 +82,10 @@ class DumpiCall:
 
     def statuses(self, name: str) -> list[tuple[int, int]]:
         """Each status's source and tag; empty if the program ignores them."""
-        return [(int(source), int(tag)) for _, _, source, tag in _STATUS.findall(self.arguments.get(name, ""))]
+        return [
+            (int(source), int(tag))
+            for _, _, source, tag in _STATUS.findall(self.arguments.get(name, ""))
+        ]
 
 
 def calls(path: Path) -> Iterator[DumpiCall]:
@@ -94,12 +104,17 @@ def calls(path: Path) -> Iterator[DumpiCall]:
             at = int(seconds) * 10**9 + int(fraction)
             if thread != "0":
                 raise RunError(
-                    f"{path}:{number}: {name} is called in thread {thread}; calls of thread 0 alone are read"
+                    f"{path}:{number}: {name} is called in thread {thread}; calls of thread 0 alone"
+                    " are read"
                 )
             if (way == "entering") != (call is None) or (call is not None and call.name != name):
-                raise RunError(f"{path}:{number}: {name} is {way} within another call; copy the file again")
+                raise RunError(
+                    f"{path}:{number}: {name} is {way} within another call; copy the file again"
+                )
             if at < last:
-                raise RunError(f"{path}:{number}: {name}: the clock goes back; record the trace again")
+                raise RunError(
+                    f"{path}:{number}: {name}: the clock goes back; record the trace again"
+                )
             last = at
             if call is None:
                 call = DumpiCall(path, number, name, at)

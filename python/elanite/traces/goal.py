@@ -1,8 +1,9 @@
-"""Generated traces: collective operations and training traffic, as GOAL text for ``elanite replay``.
+"""Generated traces: collective operations and training traffic, as GOAL text for
+``elanite replay``.
 
-A pattern writes one rank's block after the other, so that a trace of any length takes one block's memory. In each
-pattern a collective operation's call begins, in each rank, with a computation; the whole call waits for this
-computation, and the next call waits for the whole of this one.
+A pattern writes one rank's block after the other, so that a trace of any length takes one block's
+memory. In each pattern a collective operation's call begins, in each rank, with a computation; the
+whole call waits for this computation, and the next call waits for the whole of this one.
 
 | pattern | messages | bytes |
 |---|---|---|
@@ -17,8 +18,8 @@ computation, and the next call waits for the whole of this one.
 
 ``elanite.traces.nccl`` has NCCL's.
 
-Combining vectors takes no separate time; ``compute`` can stand for it. Limits: ring messages may be empty, where there
-are more ranks than bytes.
+Combining vectors takes no separate time; ``compute`` can stand for it. Limits: ring messages may be
+empty, where there are more ranks than bytes.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def _groups(ranks: int, share: int | None) -> list[range]:
     """Groups of consecutive ranks."""
     share = ranks if share is None else share
     if ranks < 1 or share < 1 or ranks % share:
-        raise UsageError(f"--group: {ranks} ranks do not make groups of {share}; take a divisor of the ranks")
+        raise UsageError(
+            f"--group: {ranks} ranks do not make groups of {share}; take a divisor of the ranks"
+        )
     return [range(first, first + share) for first in range(0, ranks, share)]
 
 
@@ -59,7 +62,9 @@ def _text(ranks: int, write: Callable[[Block, int], None]) -> Iterator[str]:
         yield "}\n"
 
 
-def _calls(ranks: int, calls: int, compute: int, call: Callable[[Block, int, list[int]], list[int]]) -> Iterator[str]:
+def _calls(
+    ranks: int, calls: int, compute: int, call: Callable[[Block, int, list[int]], list[int]]
+) -> Iterator[str]:
     def write(block: Block, rank: int) -> None:
         for _ in range(calls):
             block.end(call(block, rank, block.begin(compute)))
@@ -68,13 +73,23 @@ def _calls(ranks: int, calls: int, compute: int, call: Callable[[Block, int, lis
 
 
 def all_reduce(
-    ranks: int, size: int, algorithm: Algorithm = "ring", *, group: int | None = None, compute: int = 0, calls: int = 1
+    ranks: int,
+    size: int,
+    algorithm: Algorithm = "ring",
+    *,
+    group: int | None = None,
+    compute: int = 0,
+    calls: int = 1,
 ) -> Iterator[str]:
-    """All-reduces on vectors of ``size`` bytes, each after ``compute`` ns; ``group`` ranks for the hierarchical one."""
+    """All-reduces on vectors of ``size`` bytes, each after ``compute`` ns; ``group`` ranks for the
+    hierarchical one.
+    """
     if algorithm == "hierarchical" and group is None:
         raise UsageError("--algorithm hierarchical: name the ranks of a group with --group")
     if algorithm != "hierarchical" and group is not None:
-        raise UsageError(f"--group: the algorithm {algorithm} has no groups; leave it out, or take hierarchical")
+        raise UsageError(
+            f"--group: the algorithm {algorithm} has no groups; leave it out, or take hierarchical"
+        )
     groups, everybody = _groups(ranks, group), range(ranks)
 
     def call(block: Block, rank: int, after: list[int]) -> list[int]:
@@ -91,21 +106,33 @@ def all_reduce(
 
 
 def all_gather(
-    ranks: int, size: int, *, group: int | None = None, compute: int = 0, calls: int = 1, scatter: bool = False
+    ranks: int,
+    size: int,
+    *,
+    group: int | None = None,
+    compute: int = 0,
+    calls: int = 1,
+    scatter: bool = False,
 ) -> Iterator[str]:
-    """All-gathers on vectors with ``size`` bytes, by a ring in each group; reduce-scatters if ``scatter``."""
+    """All-gathers on vectors with ``size`` bytes, by a ring in each group; reduce-scatters if
+    ``scatter``.
+    """
     groups = _groups(ranks, group)
     share = len(groups[0])
     sizes = parts(size, share)
 
     def call(block: Block, rank: int, after: list[int]) -> list[int]:
         which, me = divmod(rank, share)
-        return (collectives.scatter if scatter else collectives.gather)(block, groups[which], me, sizes, after)
+        return (collectives.scatter if scatter else collectives.gather)(
+            block, groups[which], me, sizes, after
+        )
 
     return _calls(ranks, calls, compute, call)
 
 
-def all_to_all(ranks: int, size: int, *, group: int | None = None, compute: int = 0, calls: int = 1) -> Iterator[str]:
+def all_to_all(
+    ranks: int, size: int, *, group: int | None = None, compute: int = 0, calls: int = 1
+) -> Iterator[str]:
     """All-to-alls in each group: ``size`` bytes from each rank to each other."""
     groups = _groups(ranks, group)
     share = len(groups[0])
@@ -120,7 +147,10 @@ def all_to_all(ranks: int, size: int, *, group: int | None = None, compute: int 
 def nccl(call: NcclCall, *, compute: int = 0, calls: int = 1) -> Iterator[str]:
     """NCCL calls, each after ``compute`` ns."""
     communicator, what = call.communicator, call.what
-    yield f"// NCCL: {what} of {call.size} bytes by {call.algorithm}, {counted(communicator.channels, 'channel')}\n"
+    yield (
+        f"// NCCL: {what} of {call.size} bytes by {call.algorithm},"
+        f" {counted(communicator.channels, 'channel')}\n"
+    )
 
     def one(block: Block, rank: int, after: list[int]) -> list[int]:
         return of_nccl.write(block, rank, communicator, what, call.part, call.algorithm, after)
@@ -131,8 +161,8 @@ def nccl(call: NcclCall, *, compute: int = 0, calls: int = 1) -> Iterator[str]:
 def pipeline(stages: int, size: int, *, batches: int, compute: int) -> Iterator[str]:
     """A pipeline training step, one forward and one backward in turns (1F1B).
 
-    A stage takes ``compute`` ns for a micro-batch forward, and twice as long backward. A micro-batch's activations and
-    gradients have ``size`` bytes.
+    A stage takes ``compute`` ns for a micro-batch forward, and twice as long backward. A
+    micro-batch's activations and gradients have ``size`` bytes.
     """
 
     def write(block: Block, stage: int) -> None:
@@ -155,10 +185,11 @@ def pipeline(stages: int, size: int, *, batches: int, compute: int) -> Iterator[
 
 
 def expert(ranks: int, size: int, *, group: int, layers: int, compute: int) -> Iterator[str]:
-    """A mixture-of-experts training step: two all-to-alls in each group, for each layer, forward and backward.
+    """A mixture-of-experts training step: two all-to-alls in each group, for each layer, forward
+    and backward.
 
-    A rank computes ``compute`` ns before each all-to-all forward (attention; then the expert), and twice as long
-    backward. ``size`` bytes go from each rank to each other one in its group.
+    A rank computes ``compute`` ns before each all-to-all forward (attention; then the expert), and
+    twice as long backward. ``size`` bytes go from each rank to each other one in its group.
     """
     groups = _groups(ranks, group)
 

@@ -1,9 +1,10 @@
-"""Collective operations as NCCL makes them: rings, double binary trees and parallel aggregated trees, in GOAL.
+"""Collective operations as NCCL makes them: rings, double binary trees and parallel aggregated
+trees, in GOAL.
 
-A call's data are divided among *channels*, each carried by its own GPU block, and in a channel into *chunks*. A rank
-works through a channel in the order of NCCL's kernels: it receives a chunk, combines or copies it, sends it on, and
-goes to the next one. Data lie in buffer slots between two ranks, so that a rank is ahead of its receiver by at most
-these slots.
+A call's data are divided among *channels*, each carried by its own GPU block, and in a channel into
+*chunks*. A rank works through a channel in the order of NCCL's kernels: it receives a chunk,
+combines or copies it, sends it on, and goes to the next one. Data lie in buffer slots between two
+ranks, so that a rank is ahead of its receiver by at most these slots.
 
 | algorithm | operations | chunk | message | slots |
 |---|---|---|---|---|
@@ -12,17 +13,20 @@ these slots.
 | tree | all-reduce, in an even number of channels | 512 KB | a chunk | 8 |
 | PAT | all-gather, reduce-scatter, of one rank a host | 64 to 512 KB | chunks of several ranks | - |
 
-A chunk in the last turn of an all-reduce's ring is shorter. A slot is a step of the 4 MB buffer in 8 steps, or two
-steps in rings. Channels begin in different ranks on each host, so that all of a host's adapters have traffic.
+A chunk in the last turn of an all-reduce's ring is shorter. A slot is a step of the 4 MB buffer in
+8 steps, or two steps in rings. Channels begin in different ranks on each host, so that all of a
+host's adapters have traffic.
 
-Sources: NCCL 2.30 (``src/device/all_reduce.h``, ``all_gather.h``, ``reduce_scatter.h``, ``broadcast.h``, ``reduce.h``
-for the step order; ``src/enqueue.cc``, ``calcCollChunking``, for chunks; ``src/include/collectives.h`` for steps,
-slices; ``src/graph/connect.cc`` for trees over hosts); Hu et al., Demystifying NCCL, arXiv 2507.04786 (2025).
+Sources: NCCL 2.30 (``src/device/all_reduce.h``, ``all_gather.h``, ``reduce_scatter.h``,
+``broadcast.h``, ``reduce.h`` for the step order; ``src/enqueue.cc``, ``calcCollChunking``, for
+chunks; ``src/include/collectives.h`` for steps, slices; ``src/graph/connect.cc`` for trees over
+hosts); Hu et al., Demystifying NCCL, arXiv 2507.04786 (2025).
 
-Limits. The protocol is Simple; LL and LL128 are not modelled. NCCL searches a host's topology for the order of its
-ranks, and gives a channel at least some kilobytes; here the order is by number, and all channels have equal shares.
-Combination takes no time. PAT receives wait for no slot: the order of its sends bounds them. NVLS, which combines in a
-host's switches, is missing, as no machine has such switches.
+Limits. The protocol is Simple; LL and LL128 are not modelled. NCCL searches a host's topology for
+the order of its ranks, and gives a channel at least some kilobytes; here the order is by number,
+and all channels have equal shares. Combination takes no time. PAT receives wait for no slot: the
+order of its sends bounds them. NVLS, which combines in a host's switches, is missing, as no machine
+has such switches.
 """
 
 from __future__ import annotations
@@ -69,7 +73,9 @@ class Communicator:
     """Bytes in a chunk; `None`: NCCL's choice."""
 
     @classmethod
-    def of(cls, group: Sequence[int], share: int, channels: int, chunk: int | None = None) -> Communicator:
+    def of(
+        cls, group: Sequence[int], share: int, channels: int, chunk: int | None = None
+    ) -> Communicator:
         """The communicator for a rank group; ``share`` consecutive ranks are in a host."""
         hosts: dict[int, list[int]] = defaultdict(list)
         for rank in group:
@@ -92,13 +98,18 @@ class Communicator:
         if algorithm == "pat" and len(self.hosts) != self.ranks:
             return "NCCL runs pat with one rank in each host; take ring"
         if algorithm == "tree" and self.channels % 2:
-            return f"a double binary tree has an even number of channels, not {self.channels:,}; add one"
+            return (
+                f"a double binary tree has an even number of channels, not {self.channels:,};"
+                " add one"
+            )
         return None
 
 
 @dataclass(frozen=True)
 class _Cut:
-    """How a channel's data are cut: bytes per chunk, messages per chunk, slots between two ranks."""
+    """How a channel's data are cut: bytes per chunk, messages per chunk, slots between two
+    ranks.
+    """
 
     chunk: int
     slices: int = 1
@@ -119,7 +130,12 @@ def _cut(communicator: Communicator, what: str, algorithm: Algorithm, size: int)
     if algorithm == "ring" and what in ("all_reduce", "all_gather", "reduce_scatter"):
         return _Cut(given or _STEPS // 2 * _STEP, 2, _STEPS // 2)
     chunk = given or _STEP
-    while algorithm == "pat" and given is None and chunk * _PIECES[what] > size * communicator.ranks and chunk > _LEAST:
+    while (
+        algorithm == "pat"
+        and given is None
+        and chunk * _PIECES[what] > size * communicator.ranks
+        and chunk > _LEAST
+    ):
         chunk //= 2
     return _Cut(chunk)
 
@@ -127,8 +143,8 @@ def _cut(communicator: Communicator, what: str, algorithm: Algorithm, size: int)
 class _Line:
     """A rank's operations in a channel, or in one direction of a tree's channel.
 
-    Sends start in their order. A receive has a slot when the message that had it before has come and has been sent on;
-    a send has one when the send that had it before has ended.
+    Sends start in their order. A receive has a slot when the message that had it before has come
+    and has been sent on; a send has one when the send that had it before has ended.
     """
 
     def __init__(self, block: Block, begin: Sequence[int], slots: int | None) -> None:
@@ -163,7 +179,9 @@ class _Line:
         self._latest = [number]
         return number
 
-    def primitive(self, sizes: Sequence[int], sources: Sequence[int], targets: Sequence[int]) -> None:
+    def primitive(
+        self, sizes: Sequence[int], sources: Sequence[int], targets: Sequence[int]
+    ) -> None:
         """Receive messages from all sources, combine them, and send the result to all targets."""
         for size in sizes:
             came = [self.receive(size, one) for one in sources]
@@ -173,7 +191,9 @@ class _Line:
     def last(self) -> list[int]:
         """Operations that end last: after them, all operations have ended."""
         return [
-            one for row in (*self._sent.values(), *self._came.values()) for one in row[-(self._slots or len(row)) :]
+            one
+            for row in (*self._sent.values(), *self._came.values())
+            for one in row[-(self._slots or len(row)) :]
         ]
 
 
@@ -187,10 +207,12 @@ def write(
     after: list[int],
     root: int = 0,
 ) -> list[int]:
-    """Write a rank's part of a call after the operations ``after``; returns the call's last operation.
+    """Write a rank's part of a call after the operations ``after``; returns the call's last
+    operation.
 
-    ``size`` is the vector's bytes, for an all-gather or a reduce-scatter the bytes in a rank's part. ``root`` is a
-    rank, for a broadcast or a reduce. Channels have tags from ``block.tag`` on, every second one.
+    ``size`` is the vector's bytes, for an all-gather or a reduce-scatter the bytes in a rank's
+    part. ``root`` is a rank, for a broadcast or a reduce. Channels have tags from ``block.tag`` on,
+    every second one.
     """
     tag, last = block.tag, list(after)
     if communicator.ranks == 1:
@@ -205,7 +227,15 @@ def write(
         else:
             order = [one for host in communicator.order(channel) for one in host]
             line = _Line(block, after, cut.slots)
-            _ring(line, order, order.index(rank), what, part, cut, order.index(root) if root in order else 0)
+            _ring(
+                line,
+                order,
+                order.index(rank),
+                what,
+                part,
+                cut,
+                order.index(root) if root in order else 0,
+            )
             lines = [line]
         last += [one for line in lines for one in line.last()]
     block.tag = tag
@@ -223,8 +253,12 @@ def _turns(what: str, count: int, size: int, chunk: int) -> Iterator[list[int]]:
         yield [max(0, min(one, rest - place * one)) for place in range(count)]
 
 
-def _ring(line: _Line, order: Sequence[int], me: int, what: str, size: int, cut: _Cut, root: int) -> None:
-    """A ring: in step s the place i sends chunk i - 1 - s, which it has received in the step before."""
+def _ring(
+    line: _Line, order: Sequence[int], me: int, what: str, size: int, cut: _Cut, root: int
+) -> None:
+    """A ring: in step s the place i sends chunk i - 1 - s, which it has received in the step
+    before.
+    """
     count = len(order)
     left, right = order[me - 1], order[(me + 1) % count]
     if what in ("broadcast", "reduce"):
@@ -238,15 +272,26 @@ def _ring(line: _Line, order: Sequence[int], me: int, what: str, size: int, cut:
     steps = (2 if what == "all_reduce" else 1) * (count - 1)
     for sizes in _turns(what, count, size, cut.chunk):
         for step in range(steps + 1):
-            line.primitive(cut.sliced(sizes[(me - 1 - step) % count]), [left] * (step > 0), [right] * (step < steps))
+            line.primitive(
+                cut.sliced(sizes[(me - 1 - step) % count]),
+                [left] * (step > 0),
+                [right] * (step < steps),
+            )
 
 
 def _tree(
-    block: Block, rank: int, communicator: Communicator, channel: int, size: int, cut: _Cut, after: list[int]
+    block: Block,
+    rank: int,
+    communicator: Communicator,
+    channel: int,
+    size: int,
+    cut: _Cut,
+    after: list[int],
 ) -> list[_Line]:
     """A host tree with a chain in each host: chunks go up, and the sums come down beside them.
 
-    The first rank in a host's chain has its parent and second child, the second rank its first child: a balanced tree.
+    The first rank in a host's chain has its parent and second child, the second rank its first
+    child: a balanced tree.
     """
     half = communicator.channels // 2
     hosts = communicator.order(channel % half)
@@ -272,7 +317,13 @@ def _tree(
 
 
 def _pat(
-    block: Block, rank: int, communicator: Communicator, what: str, size: int, cut: _Cut, after: list[int]
+    block: Block,
+    rank: int,
+    communicator: Communicator,
+    what: str,
+    size: int,
+    cut: _Cut,
+    after: list[int],
 ) -> _Line:
     """Parallel aggregated trees over all ranks: a message has its places' data."""
     order = [one for host in communicator.hosts for one in host]
@@ -288,7 +339,9 @@ def _pat(
                 needed = [came[place - distance] for place in places if place != distance]
             else:
                 needed = [got for place, got in came.items() if place - (place & -place) in places]
-            there, here = (me - distance, me + distance) if gathers else (me + distance, me - distance)
+            there, here = (
+                (me - distance, me + distance) if gathers else (me + distance, me - distance)
+            )
             line.send(one * len(places), order[there % count], list(dict.fromkeys(needed)))
             got = line.receive(one * len(places), order[here % count])
             came |= dict.fromkeys(places, got)

@@ -1,8 +1,9 @@
 """An NCCL call in words: ``all_reduce 64 MB over 8 x 8 with 4 channels``.
 
-The size covers the whole vector, as in NCCL's tests: for an all-gather a rank's result, for a reduce-scatter a rank's
-input. ``over 8 x 8`` are 8 hosts with 8 ranks each, ``over 64`` or ``over 64 ranks`` are 64 ranks with a host each. The
-default is one channel, or two for a tree. The root of a broadcast or reduce is rank 0.
+The size covers the whole vector, as in NCCL's tests: for an all-gather a rank's result, for a
+reduce-scatter a rank's input. ``over 8 x 8`` are 8 hosts with 8 ranks each, ``over 64`` or
+``over 64 ranks`` are 64 ranks with a host each. The default is one channel, or two for a tree. The
+root of a broadcast or reduce is rank 0.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ MOST_RANKS = 1 << 20
 MOST_CHANNELS = 64
 """NCCL's MAXCHANNELS."""
 _CALL = re.compile(
-    r"(?P<what>\w+) +(?P<size>[\d.]+ ?\w*) +over +(?:(?P<hosts>\d+) ?x ?)?(?P<share>\d+)(?: +ranks?)?"
+    r"(?P<what>\w+) +(?P<size>[\d.]+ ?\w*) +over +(?:(?P<hosts>\d+) ?x ?)?(?P<share>\d+)(?:"
+    r" +ranks?)?"
     r"(?: +with +(?P<channels>\d+) +channels?)?",
 )
 _EXAMPLE = "all_reduce 64 MB over 8 x 8 with 4 channels"
@@ -47,18 +49,25 @@ class NcclCall:
         what = _named(found["what"])
         quantity = _core.quantity(found["size"])
         if quantity is None or quantity[1] != "B":
-            raise UsageError(f"`{text}`: the size {found['size']} is not understood; write for example {_EXAMPLE}")
+            raise UsageError(
+                f"`{text}`: the size {found['size']} is not understood; write for example"
+                f" {_EXAMPLE}"
+            )
         alone = found["hosts"] is None
         share = 1 if alone else int(found["share"])
         ranks = int(found["share"]) if alone else int(found["hosts"]) * share
         channels = int(found["channels"] or (2 if algorithm == "tree" else 1))
-        for name, number, most in (("ranks", ranks, MOST_RANKS), ("channels", channels, MOST_CHANNELS)):
+        for name, number, most in (
+            ("ranks", ranks, MOST_RANKS),
+            ("channels", channels, MOST_CHANNELS),
+        ):
             if not 0 < number <= most:
                 raise UsageError(f"`{text}`: {number} {name}; there are 1 to {most:,}")
         size = round(quantity[0])
         if what in ("all_gather", "reduce_scatter") and size % ranks:
             raise UsageError(
-                f"`{text}`: {size} bytes cannot be divided among {ranks} ranks; write {size // ranks * ranks}B"
+                f"`{text}`: {size} bytes cannot be divided among {ranks} ranks; write"
+                f" {size // ranks * ranks}B"
             )
         communicator = Communicator.of(range(ranks), share, channels, chunk)
         if refusal := communicator.refusal(what, algorithm):
@@ -68,7 +77,11 @@ class NcclCall:
     @property
     def part(self) -> int:
         """The vector's bytes, or the bytes in a rank's part for an all-gather or reduce-scatter."""
-        return self.size // self.communicator.ranks if self.what in ("all_gather", "reduce_scatter") else self.size
+        return (
+            self.size // self.communicator.ranks
+            if self.what in ("all_gather", "reduce_scatter")
+            else self.size
+        )
 
 
 def _named(name: str) -> str:
@@ -76,5 +89,7 @@ def _named(name: str) -> str:
     plain = {each.replace("_", ""): each for each in OPERATIONS}
     what = plain.get(name.lower().replace("_", ""))
     if what is None:
-        raise UsageError(f"`{name}` is not an operation of NCCL here; there are {', '.join(OPERATIONS)}")
+        raise UsageError(
+            f"`{name}` is not an operation of NCCL here; there are {', '.join(OPERATIONS)}"
+        )
     return what

@@ -1,14 +1,16 @@
 """NCCL's trees: binary trees, the double binary tree, and parallel aggregated trees.
 
-*Double binary tree* (Sanders, Speck and Träff, Parallel Comput. 35 (2009); NCCL ``src/graph/trees.cc``): two trees over
-the hosts, which each carry half the data. A host that is a leaf in one has children in the other, but for hosts at the
-ends. The second tree is the mirror of the first, or for an odd number the first shifted by one.
+*Double binary tree* (Sanders, Speck and Träff, Parallel Comput. 35 (2009); NCCL
+``src/graph/trees.cc``): two trees over the hosts, which each carry half the data. A host that is a
+leaf in one has children in the other, but for hosts at the ends. The second tree is the mirror of
+the first, or for an odd number the first shifted by one.
 
-*Parallel aggregated trees*, PAT (Jeaugey, arXiv 2506.20252 (2025); NCCL ``src/include/collectives.h``): a binomial tree
-for each rank, all with one shape, shifted by the rank. Place s in a tree gets its data from place s less its lowest
-bit. A message holds several trees' data. NCCL runs the trees in an order that takes few buffers: the multiples of D
-first, far places before near ones, and below each multiple the tree with D places, depth first. A reduce-scatter goes
-the other way.
+*Parallel aggregated trees*, PAT (Jeaugey, arXiv 2506.20252 (2025); NCCL
+``src/include/collectives.h``): a binomial tree for each rank, all with one shape, shifted by the
+rank. Place s in a tree gets its data from place s less its lowest bit. A message holds several
+trees' data. NCCL runs the trees in an order that takes few buffers: the multiples of D first, far
+places before near ones, and below each multiple the tree with D places, depth first. A
+reduce-scatter goes the other way.
 
 Everything here is a function of numbers; ``elanite.traces.nccl`` turns it into messages.
 """
@@ -61,12 +63,17 @@ def double_binary(count: int, place: int) -> tuple[TreePlace, TreePlace]:
 
     other = binary(count, count - 1 - place if even else (place - 1) % count)
     first, second = other.down
-    return binary(count, place), TreePlace(turned(other.up), (turned(first), turned(second)), other.is_second)
+    return binary(count, place), TreePlace(
+        turned(other.up), (turned(first), turned(second)), other.is_second
+    )
 
 
 @dataclass(frozen=True)
 class Aggregation:
-    """The count of trees beside each other, and of trees that share a message. Both are powers of 2."""
+    """The count of trees beside each other, and of trees that share a message.
+
+    Both are powers of 2.
+    """
 
     trees: int
     shared: int
@@ -90,7 +97,9 @@ def _turned(number: int, count: int) -> int:
 
 
 def _depth_first(width: int) -> list[int]:
-    """The places 1 to width - 1 in a binomial tree, each behind its parent, larger subtrees first."""
+    """The places 1 to width - 1 in a binomial tree, each behind its parent, larger subtrees
+    first.
+    """
     found: list[int] = []
 
     def below(place: int, bit: int) -> None:
@@ -104,7 +113,8 @@ def _depth_first(width: int) -> list[int]:
 
 
 def gathering(ranks: int, how: Aggregation) -> list[Message]:
-    """The messages that each rank sends for an all-gather's chunk, in their order: rank r, to r less the distance.
+    """The messages that each rank sends for an all-gather's chunk, in their order: rank r, to r
+    less the distance.
 
     A place s stands for the data at the receiver's number plus s.
     """
@@ -120,7 +130,8 @@ def gathering(ranks: int, how: Aggregation) -> list[Message]:
 
 
 def scattering(ranks: int, how: Aggregation) -> list[Message]:
-    """The messages that each rank sends for a reduce-scatter's chunk, in their order: rank r, to r + distance.
+    """The messages that each rank sends for a reduce-scatter's chunk, in their order: rank r, to
+    r + distance.
 
     A place s stands for the part at the sender's number plus s.
     """

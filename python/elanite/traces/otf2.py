@@ -12,14 +12,15 @@
 | the creation of a communicator or a window | a barrier of its members |
 | a communicator and a tag | one tag; a communicator's collective operations have a separate one |
 
-The archive is read twice, 64 ranks at a time: first the collective operations, since one rank alone lacks their sizes;
-then everything, with a temporary file for each of these ranks. In memory are the definitions, one entry for each
-collective operation (two numbers for each rank, if its sizes differ from rank to rank) and one for each receive that is
-open.
+The archive is read twice, 64 ranks at a time: first the collective operations, since one rank alone
+lacks their sizes; then everything, with a temporary file for each of these ranks. In memory are the
+definitions, one entry for each collective operation (two numbers for each rank, if its sizes differ
+from rank to rank) and one for each receive that is open.
 
-Refused with the place: one-sided communication, intercommunicators, MPI calls without recorded start and end, recording
-pauses, cancelled sends, receives that never end, and archives from which events are missing. MPI calls from other
-threads than a rank's first one are not read; messages that lack a partner then show in the replay.
+Refused with the place: one-sided communication, intercommunicators, MPI calls without recorded
+start and end, recording pauses, cancelled sends, receives that never end, and archives from which
+events are missing. MPI calls from other threads than a rank's first one are not read; messages that
+lack a partner then show in the replay.
 """
 
 from __future__ import annotations
@@ -94,7 +95,10 @@ class Archive(Writing):
         with self._reading():
             self._define()
         if self.resolution < 1:
-            raise RunError(f"{anchor}: the clock has {self.resolution} ticks in a second; record the trace again")
+            raise RunError(
+                f"{anchor}: the clock has {self.resolution} ticks in a second; record the trace"
+                " again"
+            )
 
     @property
     def ranks(self) -> int:
@@ -103,7 +107,9 @@ class Archive(Writing):
 
     def lines(self) -> Iterator[str]:
         """The trace's lines."""
-        groups = [range(first, min(first + _GROUP, self.ranks)) for first in range(0, self.ranks, _GROUP)]
+        groups = [
+            range(first, min(first + _GROUP, self.ranks)) for first in range(0, self.ranks, _GROUP)
+        ]
         with self._reading():
             for group in groups:
                 self._survey(group)
@@ -113,9 +119,13 @@ class Archive(Writing):
                 yield from self._blocks(group)
 
     def _reading(self) -> AbstractContextManager[None]:
-        """Any exception from the package, now or at a later access to an event's value, names the event."""
+        """Any exception from the package, now or at a later access to an event's value, names the
+        event.
+        """
         problem = "the archive cannot be read"
-        return reading(self._place, problem, "copy it or record it again", error=RunError, passing=(OSError,))
+        return reading(
+            self._place, problem, "copy it or record it again", error=RunError, passing=(OSError,)
+        )
 
     def _place(self) -> str:
         if self._at is not None:
@@ -136,7 +146,9 @@ class Archive(Writing):
         with ExitStack() as stack:
             tapes = {rank: Tape() for rank in group}
             ranks = {rank: RankTranslation(self, rank, tapes[rank]) for rank in group}
-            files = {rank: stack.enter_context(TemporaryFile("w+", encoding="utf-8")) for rank in group}
+            files = {
+                rank: stack.enter_context(TemporaryFile("w+", encoding="utf-8")) for rank in group
+            }
             for rank, offset, event in self.events(group):
                 ranks[rank].take(offset, event)
                 if len(tapes[rank].lines) > _LINES:
@@ -151,9 +163,14 @@ class Archive(Writing):
                 self.operations += tapes[rank].operations
 
     def _try_to_open(self) -> None:
-        """Open the anchor file in a separate process: the package never ends reading some damaged files."""
+        """Open the anchor file in a separate process: the package never ends reading some damaged
+        files.
+        """
         folder = self._anchor.with_suffix("")
-        for path in (self._anchor.with_suffix(".def"), *(sorted(folder.iterdir()) if folder.is_dir() else ())):
+        for path in (
+            self._anchor.with_suffix(".def"),
+            *(sorted(folder.iterdir()) if folder.is_dir() else ()),
+        ):
             if path.exists():
                 bounded.check(path, "copy the archive again")
         opening = [sys.executable, "-c", _OPEN, str(self._anchor), str(_PATIENCE)]
@@ -161,10 +178,16 @@ class Archive(Writing):
         if ended.returncode >= 0:
             return
         if ended.returncode == -signal.SIGXCPU:
-            damage = f"the package otf2 has read it for {_PATIENCE} s of processor time, and finds no end"
+            damage = (
+                f"the package otf2 has read it for {_PATIENCE} s of processor time, and finds"
+                " no end"
+            )
         else:
             damage = f"the package otf2 crashes with signal {-ended.returncode}"
-        raise RunError(f"{self._anchor}: the anchor file is damaged: {damage}; copy the archive or record it again")
+        raise RunError(
+            f"{self._anchor}: the anchor file is damaged: {damage}; copy the archive or record it"
+            " again"
+        )
 
     def _define(self) -> None:
         """Read the definitions: clock, ranks, communicators."""
@@ -175,7 +198,10 @@ class Archive(Writing):
             groups = [one for one in found.groups if one.paradigm == mpi]
             worlds = [one for one in groups if one.group_type == kinds.COMM_LOCATIONS]
             if not worlds or not worlds[0].members:
-                raise RunError(f"{self._anchor}: no ranks of MPI are defined; record an MPI program with Score-P")
+                raise RunError(
+                    f"{self._anchor}: no ranks of MPI are defined; record an MPI program with"
+                    " Score-P"
+                )
             self._world: list[int] = [one._ref for one in worlds[0].members]
             rank_of = {location: rank for rank, location in enumerate(self._world)}
             self._members: dict[int, list[int] | None] = {}
@@ -190,7 +216,9 @@ class Archive(Writing):
                     self._members[comm._ref] = members
 
     def events(self, group: range) -> Iterator[tuple[int, int, kinds.Event]]:
-        """Ranks' events: rank, event number in the rank, event; each rank's events in their order."""
+        """Ranks' events: rank, event number in the rank, event; each rank's events in their
+        order.
+        """
         counts = dict.fromkeys(group, 0)
         self._group = group
         with self.otf2.reader.open(str(self._anchor), batch_events=_BATCH) as trace:
@@ -206,8 +234,9 @@ class Archive(Writing):
         for rank, count in counts.items():
             if count != expected[rank]:
                 raise RunError(
-                    f"{self._anchor}: rank {rank}, location {self._world[rank]}: {count} of {expected[rank]} events can"
-                    " be read; the archive is cut short, or uses undefined identifiers"
+                    f"{self._anchor}: rank {rank}, location {self._world[rank]}: {count} of"
+                    f" {expected[rank]} events can be read; the archive is cut short, or uses"
+                    " undefined identifiers"
                 )
 
     def members(self, comm: int, rank: int) -> list[int] | None:
@@ -244,7 +273,9 @@ class Archive(Writing):
                     order.append(waiting[rank, event.request_id])
                 case "NonBlockingCollectiveComplete":
                     if (rank, event.request_id) not in waiting:
-                        self.refuse(rank, offset, event, f"request {event.request_id} has not been made")
+                        self.refuse(
+                            rank, offset, event, f"request {event.request_id} has not been made"
+                        )
                     waiting.pop((rank, event.request_id)).end = event
                 case _:
                     continue
@@ -253,16 +284,26 @@ class Archive(Writing):
                 self._note(rank, numbers[rank], end, first.offset, first.later)
         for rank, order in orders.items():
             if order:
-                what = "a collective operation that does not block is never completed; let the program wait for it"
+                what = (
+                    "a collective operation that does not block is never completed; let the program"
+                    " wait for it"
+                )
                 raise RunError(f"{self._anchor}: rank {rank}, event {order[0].offset}: {what}")
 
     def _note(
-        self, rank: int, numbers: dict[int, int], event: kinds.MpiCollectiveEnd, offset: int, later: bool
+        self,
+        rank: int,
+        numbers: dict[int, int],
+        event: kinds.MpiCollectiveEnd,
+        offset: int,
+        later: bool,
     ) -> None:
         comm, what = event.communicator._ref, str(event.collective_op).rpartition(".")[2]
         members = self.members(comm, rank)
         if members is None or rank not in members:
-            self.refuse(rank, offset, event, f"rank {rank} is in no single group of communicator {comm}")
+            self.refuse(
+                rank, offset, event, f"rank {rank} is in no single group of communicator {comm}"
+            )
         if what not in KNOWN:
             self.refuse(rank, offset, event, f"the collective operation {what} is not known")
         number = numbers[comm]
@@ -273,13 +314,20 @@ class Archive(Writing):
             return
         root = event.root if what in ROOTED else 0
         if root >= len(members):
-            self.refuse(rank, offset, event, f"the root {root} is not in communicator {comm} of {len(members)} ranks")
+            self.refuse(
+                rank,
+                offset,
+                event,
+                f"the root {root} is not in communicator {comm} of {len(members)} ranks",
+            )
         calls = self._calls[comm]
         if number == len(calls):
             calls.append(CollectiveCall(what, root))
         call = calls[number]
         if (call.what, call.root) != (what, root):
-            said = f"{what} with root {root}, where another rank has {call.what} with root {call.root}"
+            said = (
+                f"{what} with root {root}, where another rank has {call.what} with root {call.root}"
+            )
             self.refuse(rank, offset, event, f"call {number} of communicator {comm} is {said}")
         call.add(members.index(rank), event.size_sent, event.size_received)
 
@@ -290,8 +338,8 @@ class Archive(Writing):
             for number, call in enumerate(calls):
                 if call.members != count:
                     raise RunError(
-                        f"{self._anchor}: call {number} of communicator {comm} ({call.what}) is recorded by "
-                        f"{call.members} of {count} ranks; record the whole program"
+                        f"{self._anchor}: call {number} of communicator {comm} ({call.what}) is"
+                        f" recorded by {call.members} of {count} ranks; record the whole program"
                     )
 
     def refuse(self, rank: int, offset: int, event: kinds.Event, what: str) -> NoReturn:

@@ -1,7 +1,7 @@
 """The events of one rank in an OTF2 archive, translated into its block.
 
-The archive's rules stand in ``elanite.traces.otf2``. A method ``on_mpi_send`` takes the events ``MpiSend``; events
-without a method (metrics, parameters, threads, files) are passed over.
+The archive's rules stand in ``elanite.traces.otf2``. A method ``on_mpi_send`` takes the events
+``MpiSend``; events without a method (metrics, parameters, threads, files) are passed over.
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ class RankTranslation:
         self._event: events.Event = None
         self._known: dict[type, Callable[[events.Event], None] | None] = {}
         handlers = {name: getattr(self, name) for name in dir(self) if name.startswith("on_")}
-        self._handlers = {name.removeprefix("on_").replace("_", "").lower(): one for name, one in handlers.items()}
+        self._handlers = {
+            name.removeprefix("on_").replace("_", "").lower(): one for name, one in handlers.items()
+        }
 
     def take(self, offset: int, event: events.Event) -> None:
         """Take the rank's next event."""
@@ -82,17 +84,24 @@ class RankTranslation:
         kind = type(event)
         if kind not in self._known:
             name = kind.__name__.lower()
-            self._known[kind] = self.one_sided if name.startswith("rma") else self._handlers.get(name)
+            self._known[kind] = (
+                self.one_sided if name.startswith("rma") else self._handlers.get(name)
+            )
         handler = self._known[kind]
         if handler is not None:
             if _in_call(kind.__name__) and not self._depth:
-                self._refuse("it is in no MPI call: Enter and Leave of MPI calls must be recorded, too")
+                self._refuse(
+                    "it is in no MPI call: Enter and Leave of MPI calls must be recorded, too"
+                )
             handler(event)
 
     def end(self) -> None:
         """Check the open operations after the last event."""
         if unfinished := len(self._receives) + len(self._probed) + len(self._matched):
-            self._refuse(f"this is the last event, and {unfinished} receives have not ended; let the program wait")
+            self._refuse(
+                f"this is the last event, and {unfinished} receives have not ended; let the program"
+                " wait"
+            )
 
     def _refuse(self, what: str) -> NoReturn:
         self._archive.refuse(self._rank, self._offset, self._event, what)
@@ -113,7 +122,9 @@ class RankTranslation:
             self._tape.saw([self._tape.put(f"calc {ns}")])
 
     def on_leave(self, event: events.Leave) -> None:
-        """A region ends; for an MPI call, later ones wait for the operations that have ended in it."""
+        """A region ends; for an MPI call, later ones wait for the operations that have ended in
+        it.
+        """
         if not self._is_mpi(event.region):
             return
         if not self._depth:
@@ -130,7 +141,9 @@ class RankTranslation:
     def on_measurement_on_off(self, event: events.MeasurementOnOff) -> None:
         """The recording pauses, or goes on."""
         if event.measurement_mode == self._archive.otf2.MeasurementMode.OFF:
-            self._refuse("the recording pauses, so that messages may be missing; record all of the program")
+            self._refuse(
+                "the recording pauses, so that messages may be missing; record all of the program"
+            )
 
     def one_sided(self, event: events.Event) -> None:
         """One-sided communication."""
@@ -139,9 +152,13 @@ class RankTranslation:
     def _peer(self, comm: int, place: int) -> int:
         members = self._archive.members(comm, self._rank)
         if members is None:
-            self._refuse(f"communicator {comm} is an intercommunicator or has members that are not ranks")
+            self._refuse(
+                f"communicator {comm} is an intercommunicator or has members that are not ranks"
+            )
         if place >= len(members):
-            self._refuse(f"there is no rank {place} in communicator {comm}, which has {len(members)}")
+            self._refuse(
+                f"there is no rank {place} in communicator {comm}, which has {len(members)}"
+            )
         return members[place]
 
     def _send(self, event: events.MpiSend | events.MpiIsend) -> int:
@@ -149,7 +166,9 @@ class RankTranslation:
         to, tag = self._peer(comm, event.receiver), self._archive.tag(comm, event.msg_tag)
         return self._tape.put(f"send {event.msg_length}b to {to} tag {tag}")
 
-    def _receive(self, place: TapePlace, comm: definitions.Comm, sender: int, tag: int, size: int) -> None:
+    def _receive(
+        self, place: TapePlace, comm: definitions.Comm, sender: int, tag: int, size: int
+    ) -> None:
         source, known = self._peer(comm._ref, sender), self._archive.tag(comm._ref, tag)
         self._ended.append(self._tape.define(place, f"recv {size}b from {source} tag {known}"))
 
@@ -167,7 +186,9 @@ class RankTranslation:
 
     def on_mpi_recv(self, event: events.MpiRecv) -> None:
         """A receive that blocks."""
-        self._receive(self._tape.reserve(), event.communicator, event.sender, event.msg_tag, event.msg_length)
+        self._receive(
+            self._tape.reserve(), event.communicator, event.sender, event.msg_tag, event.msg_length
+        )
 
     def on_mpi_irecv_request(self, event: events.MpiIrecvRequest) -> None:
         """A receive that does not block."""
@@ -217,19 +238,25 @@ class RankTranslation:
         if len(members) == 1:
             return begin
         self._tape.tag = self._archive.tag(comm, tag)
-        return expand(self._tape, members, members.index(self._rank), self._archive.call(comm, number), begin)
+        return expand(
+            self._tape, members, members.index(self._rank), self._archive.call(comm, number), begin
+        )
 
     def on_mpi_collective_end(self, event: events.MpiCollectiveEnd) -> None:
         """A collective operation."""
         comm = event.communicator._ref
         self._ended += self._collective(comm, self._numbers[comm], "collective")
 
-    def on_non_blocking_collective_request(self, event: events.NonBlockingCollectiveRequest) -> None:
+    def on_non_blocking_collective_request(
+        self, event: events.NonBlockingCollectiveRequest
+    ) -> None:
         """A collective operation that does not block."""
         comm, number = self._archive.later(self._rank)
         self._collectives[event.request_id] = self._collective(comm, number, f"collective {number}")
 
-    def on_non_blocking_collective_complete(self, event: events.NonBlockingCollectiveComplete) -> None:
+    def on_non_blocking_collective_complete(
+        self, event: events.NonBlockingCollectiveComplete
+    ) -> None:
         """A collective operation's end."""
         ended: list[int] = self._pop(self._collectives, event.request_id)
         self._ended += ended

@@ -1,8 +1,9 @@
-"""Programs with ranks that send by a traffic pattern, as GOAL text: short jobs with a beginning and an end.
+"""Programs with ranks that send by a traffic pattern, as GOAL text: short jobs with a beginning and
+an end.
 
-In step k rank r sends a message to ``partners(r, k)``. A rank has at most eight steps in flight: it begins a step when
-its messages from eight steps before have been sent and have arrived. Receives are posted at the start. So a program is
-bound by the network, and not by message latency.
+In step k rank r sends a message to ``partners(r, k)``. A rank has at most eight steps in flight: it
+begins a step when its messages from eight steps before have been sent and have arrived. Receives
+are posted at the start. So a program is bound by the network, and not by message latency.
 
 | pattern | partner of rank r of n in step k |
 |---|---|
@@ -48,10 +49,16 @@ def known(pattern: str) -> bool:
 def partners(pattern: str, ranks: int, steps: int, seed: int) -> Partners:
     """All ranks' partners. Raises ``UsageError`` where the pattern needs other ranks."""
     if pattern == "neighbor" and ranks % 2:
-        raise UsageError(f"--job {ranks}:neighbor: pairs need an even number of ranks; take {ranks + 1}, or shift 1")
+        raise UsageError(
+            f"--job {ranks}:neighbor: pairs need an even number of ranks; take {ranks + 1}, or"
+            " shift 1"
+        )
     if pattern == "uniform":
         drawn = random.Random(seed)  # noqa: S311 - no secret
-        return [[(rank + drawn.randint(1, ranks - 1)) % ranks for rank in range(ranks)] for _ in range(steps)]
+        return [
+            [(rank + drawn.randint(1, ranks - 1)) % ranks for rank in range(ranks)]
+            for _ in range(steps)
+        ]
     by = int(pattern.partition(" ")[2] or ranks // 2)
     rules: dict[str, Callable[[int, int], int]] = {
         "alltoall": lambda rank, step: (rank + 1 + step % (ranks - 1)) % ranks,
@@ -65,7 +72,9 @@ def partners(pattern: str, ranks: int, steps: int, seed: int) -> Partners:
 
 
 def program(pattern: str, ranks: int, steps: int, size: int, seed: int) -> Iterator[str]:
-    """The lines of a program in which ranks send ``steps`` messages with ``size`` bytes; a ring has its own steps."""
+    """The lines of a program in which ranks send ``steps`` messages with ``size`` bytes; a ring has
+    its own steps.
+    """
     if pattern == "allreduce":
         yield from goal.all_reduce(ranks, size * ranks)
         return

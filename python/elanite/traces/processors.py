@@ -1,9 +1,10 @@
 """``--compute-scale``: computation times, multiplied by factors per rank and per region.
 
-A trace holds the computation times of the processors that recorded it. A factor of 0.5 replays it on processors twice
-as fast; a factor for some ranks makes these the stragglers, and one for a region is that of a faster or slower loop.
-Messages and their order stay. In a trace with regions, computations without one stay, too: sleeps, waits for files, and
-unsuccessful polls, which no processor makes shorter.
+A trace holds the computation times of the processors that recorded it. A factor of 0.5 replays it
+on processors twice as fast; a factor for some ranks makes these the stragglers, and one for a
+region is that of a faster or slower loop. Messages and their order stay. In a trace with regions,
+computations without one stay, too: sleeps, waits for files, and unsuccessful polls, which no
+processor makes shorter.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class Factors:
     """The factors on a trace's computation times; all are empty if the times hold."""
 
     classes: tuple[tuple[float, ...], ...] = ()
-    """For each class of ranks: the factor on computations without a region, then that of each region."""
+    """For each class of ranks: the factor on computations without a region, then that of each
+    region.
+    """
     ranks: tuple[int, ...] = ()
     """Each rank's class."""
     by_rank: tuple[float, ...] = ()
@@ -47,7 +50,8 @@ class Factors:
 
 
 def factors(scales: Sequence[str], ranks: int, regions: Sequence[str] = ()) -> Factors:
-    """The factors of ``0.5`` for all, ``0-3,8=2`` for these ranks, ``REGION=2`` for these regions and ``0-3:REGION=2``.
+    """The factors of ``0.5`` for all, ``0-3,8=2`` for these ranks, ``REGION=2`` for these regions
+    and ``0-3:REGION=2``.
 
     A region is a name or a pattern (``*MPI_Allreduce*``); later texts win. Raises ``UsageError``.
     """
@@ -59,7 +63,9 @@ def factors(scales: Sequence[str], ranks: int, regions: Sequence[str] = ()) -> F
     for text in scales:
         chosen, given, number = text.rpartition("=")
         factor = _factor(text, number)
-        of_ranks, named = _chosen(text, chosen, ranks, regions) if given else (list(range(ranks)), None)
+        of_ranks, named = (
+            _chosen(text, chosen, ranks, regions) if given else (list(range(ranks)), None)
+        )
         every = range(1, len(regions) + 1) if regions else range(1)
         for rank in of_ranks:
             for place in every if named is None else named:
@@ -85,7 +91,9 @@ def _factor(text: str, number: str) -> float:
     return factor
 
 
-def _chosen(text: str, chosen: str, ranks: int, regions: Sequence[str]) -> tuple[list[int], list[int] | None]:
+def _chosen(
+    text: str, chosen: str, ranks: int, regions: Sequence[str]
+) -> tuple[list[int], list[int] | None]:
     """The ranks that a text names, and its regions from 1 on; ``None`` if it names ranks only."""
     if not regions or _RANKS.fullmatch(chosen):
         return _ranks(text, chosen, ranks, regions), None
@@ -104,7 +112,8 @@ def _regions(text: str, pattern: str, regions: Sequence[str]) -> list[int]:
         more = f" and {len(regions) - _NAMED} more" if len(regions) > _NAMED else ""
         raise UsageError(
             f"--compute-scale: `{text}`: `{pattern}` is neither ranks nor a region; the trace has"
-            f" {counted(len(regions), 'region')}: {named}{more}; write a name, or a pattern such as '*MPI_Allreduce*=2'"
+            f" {counted(len(regions), 'region')}: {named}{more}; write a name, or a pattern such as"
+            " '*MPI_Allreduce*=2'"
         )
     return found
 
@@ -116,7 +125,8 @@ def _ranks(text: str, chosen: str, ranks: int, regions: Sequence[str]) -> list[i
         if matched is None:
             lacks = "" if regions else "; the trace has no regions"
             raise UsageError(
-                f"--compute-scale: `{text}`: `{part.strip()}` is not a rank or a range; write '0-3,8=2'{lacks}"
+                f"--compute-scale: `{text}`: `{part.strip()}` is not a rank or a range; write"
+                f" '0-3,8=2'{lacks}"
             )
         first, last = int(matched[1]), int(matched[2] or matched[1])
         if not first <= last < ranks:

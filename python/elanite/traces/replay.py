@@ -1,9 +1,10 @@
 """Replays of GOAL traces: a recorded or generated program's time on a simulated machine.
 
-A trace lists each rank's sends, receives and the computations between them; ``docs/traces-format.md`` has the format. A
-replay is a pure function of the trace, the machine and the options. A replay that cannot begin (a wrong trace, no room)
-raises ``RunError``. One that stops before its end (messages without a partner, a bound that is passed) raises
-``UnfinishedReplay``, with the records up to that moment.
+A trace lists each rank's sends, receives and the computations between them;
+``docs/traces-format.md`` has the format. A replay is a pure function of the trace, the machine and
+the options. A replay that cannot begin (a wrong trace, no room) raises ``RunError``. One that stops
+before its end (messages without a partner, a bound that is passed) raises ``UnfinishedReplay``,
+with the records up to that moment.
 """
 
 from __future__ import annotations
@@ -43,7 +44,16 @@ FOLDER = "replay"
 _LAYOUT = 2
 
 Name = Literal["ranks", "regions", "operations", "waiting", "links", "faults", "series", "summary"]
-_RECORDS: tuple[Name, ...] = ("ranks", "regions", "operations", "waiting", "links", "faults", "series", "summary")
+_RECORDS: tuple[Name, ...] = (
+    "ranks",
+    "regions",
+    "operations",
+    "waiting",
+    "links",
+    "faults",
+    "series",
+    "summary",
+)
 
 
 class ReplayTotals(TrafficTotals):
@@ -124,21 +134,25 @@ class Replay:
     cpu_seconds: float
     """This host's processor time for reading the trace and replaying it."""
     tables: dict[str, pl.DataFrame] = field(repr=False)
-    """``ranks``, ``operations`` and ``series`` (empty unless they were asked for), ``waiting`` (operations that had not
-    ended when a replay stopped early), ``links``, ``faults``, ``summary``."""
+    """``ranks``, ``operations`` and ``series`` (empty unless they were asked for), ``waiting``
+    (operations that had not ended when a replay stopped early), ``links``, ``faults``, ``summary``.
+    """
     buffered: int = 0
     """Buffer bytes for the sends between each rank pair."""
     factors: Factors = field(default_factory=Factors)
     """The factors on computation times that were asked for."""
     processor: float | None = None
-    """The further factor from the trace's processor to the machine's, in regions that memory does not
-    limit; ``None`` if the trace or the machine has no processor."""
+    """The further factor from the trace's processor to the machine's, in regions that memory does
+    not limit; ``None`` if the trace or the machine has no processor.
+    """
     warnings: tuple[str, ...] = ()
     """The trace's labels that stand at a second operation."""
 
     @property
     def summary(self) -> ReplayTotals:
-        """``time_us``, ``operations``, ``messages``, ``bytes``, ``packets``, ``packets_resent``, ``digest``."""
+        """``time_us``, ``operations``, ``messages``, ``bytes``, ``packets``, ``packets_resent``,
+        ``digest``.
+        """
         return first(self.tables["summary"], ReplayTotals)
 
     @property
@@ -148,8 +162,15 @@ class Replay:
 
     @property
     def regions(self) -> list[RegionTotals]:
-        """The trace's regions with computations, the longest one first; empty if the trace has no regions."""
-        return list(rows(self.tables["regions"].sort("computed_us", "region", descending=[True, False]), RegionTotals))
+        """The trace's regions with computations, the longest one first; empty if the trace has no
+        regions.
+        """
+        return list(
+            rows(
+                self.tables["regions"].sort("computed_us", "region", descending=[True, False]),
+                RegionTotals,
+            )
+        )
 
     def as_json(self, folder: str | None = None) -> Figures:
         """The replay's figures as plain data."""
@@ -192,13 +213,19 @@ class Replay:
         return found
 
     def _repr_html_(self) -> str:
-        figures = {key: value for key, value in self.summary.items() if key not in ("packets_resent", "digest")}
+        figures = {
+            key: value
+            for key, value in self.summary.items()
+            if key not in ("packets_resent", "digest")
+        }
         title = f"{self.trace} on {html.count(self.options.ranks, 'rank')} of {self.cluster.name}"
         return html.block(title, html.table(tuple(figures), [tuple(figures.values())]))
 
 
 class UnfinishedReplay(RunError):
-    """A replay that stopped before its end: receives wait for ever, messages have no receive, or a bound is passed."""
+    """A replay that stopped before its end: receives wait for ever, messages have no receive, or a
+    bound is passed.
+    """
 
     def __init__(self, message: str, exit_code: Exit, replay: Replay) -> None:
         super().__init__(message, exit_code)
@@ -214,7 +241,9 @@ def _room(buffered: str | None, network: str) -> int:
     if found is None or not 0 < found < 2**40:
         raise UsageError(f"--buffered: `{buffered}` is not understood; write for example '4 MB'")
     if network == "ideal":
-        raise UsageError("--buffered: no send waits for its receive on the ideal network; leave it out")
+        raise UsageError(
+            "--buffered: no send waits for its receive on the ideal network; leave it out"
+        )
     return round(found)
 
 
@@ -230,11 +259,13 @@ def run(
 ) -> Replay:
     """Replay a trace on a machine; ``keep`` keeps the tables ``operations`` and ``series``.
 
-    ``buffered`` is the room for bytes in sends between each rank pair: ``4 MB``. A send ends with its call if its bytes
-    have room there, and otherwise when they get room. Without it, long sends end when their bytes have been fetched.
+    ``buffered`` is the room for bytes in sends between each rank pair: ``4 MB``. A send ends with
+    its call if its bytes have room there, and otherwise when they get room. Without it, long sends
+    end when their bytes have been fetched.
 
-    ``options`` are fields of ``elanite.mpirun.Options``: ``ranks_per_node``, ``placement``, ``network``, ``memory``,
-    ``seed``, ``limit_time``, ``faults``. Call this function in the main thread.
+    ``options`` are fields of ``elanite.mpirun.Options``: ``ranks_per_node``, ``placement``,
+    ``network``, ``memory``, ``seed``, ``limit_time``, ``faults``. Call this function in the main
+    thread.
 
     Raises ``UsageError``, ``ConfigError``, ``RunError`` or, with the records, ``UnfinishedReplay``.
     """
@@ -293,7 +324,9 @@ def _interruptible(replay: Callable[[_core.Cancel], _core.ReplayRecords]) -> _co
 
 
 def keep(replay: Replay, out: Path) -> Path:
-    """Keep a replay's tables in a folder below ``out``, by the trace's content; returns the folder."""
+    """Keep a replay's tables in a folder below ``out``, by the trace's content; returns the
+    folder.
+    """
     from elanite import store
 
     folder = out / FOLDER
@@ -340,18 +373,26 @@ def replay(
 ) -> Replay:
     """Replay a GOAL trace on a machine: ``el.replay("allreduce.goal", network="ideal").summary``.
 
-    ``operations`` keeps when each operation was free and ended, and link load over time. ``options`` are those of
-    ``elanite replay``: ``ranks_per_node``, ``placement``, ``network``, ``memory``, ``seed``, ``limit_time``,
-    ``faults``, ``buffered``, ``compute_scale``. It writes no files. Call the function in the main thread.
+    ``operations`` keeps when each operation was free and ended, and link load over time.
+    ``options`` are those of ``elanite replay``: ``ranks_per_node``, ``placement``, ``network``,
+    ``memory``, ``seed``, ``limit_time``, ``faults``, ``buffered``, ``compute_scale``. It writes no
+    files. Call the function in the main thread.
 
-    Raises ``UsageError`` or ``ConfigError`` for wrong options, ``RunError`` for a trace that cannot be replayed, and
-    ``UnfinishedReplay``, with the records in ``replay``, for a replay that stops before its end.
+    Raises ``UsageError`` or ``ConfigError`` for wrong options, ``RunError`` for a trace that cannot
+    be replayed, and ``UnfinishedReplay``, with the records in ``replay``, for a replay that stops
+    before its end.
     """
     from elanite.inputs.machine import Machine
 
     on = machine if isinstance(machine, Machine) else Machine.load(machine)
     return run(
-        Path(trace), on.file, on.overrides, keep=operations, buffered=buffered, compute_scale=compute_scale, **options
+        Path(trace),
+        on.file,
+        on.overrides,
+        keep=operations,
+        buffered=buffered,
+        compute_scale=compute_scale,
+        **options,
     )
 
 

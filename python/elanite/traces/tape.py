@@ -1,9 +1,9 @@
 """A rank's block, written in a recorded program's call order.
 
-An operation starts when the call before it has started (``irequires``), and when all operations have ended that the
-program had seen end before (``requires``). A non-blocking receive is known only when it ends: ``reserve`` keeps its
-place in the order, and ``define`` writes it when it is known. The lines leave memory as they come; one entry stays for
-each open receive.
+An operation starts when the call before it has started (``irequires``), and when all operations
+have ended that the program had seen end before (``requires``). A non-blocking receive is known only
+when it ends: ``reserve`` keeps its place in the order, and ``define`` writes it when it is known.
+The lines leave memory as they come; one entry stays for each open receive.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Verdicts without a mechanism: the ablations for all claims, as data that comes with Elanite.
 
-A claim with the same verdict under every ablation is weak evidence for the model. The table (``data/ablations.toml``,
-generated) has a row for each claim and each mechanism that was removed, such as circuits or the second virtual channel,
-and a row for the unchanged model, measured in the same way. A claim is *falsifiable* if a removed mechanism turns its
-verdict from held to missed or from missed to held; a verdict that is not resolved does not count. A claim without rows
-is *not yet ablated*, and is not counted.
+A claim with the same verdict under every ablation is weak evidence for the model. The table
+(``data/ablations.toml``, generated) has a row for each claim and each mechanism that was removed,
+such as circuits or the second virtual channel, and a row for the unchanged model, measured in the
+same way. A claim is *falsifiable* if a removed mechanism turns its verdict from held to missed or
+from missed to held; a verdict that is not resolved does not count. A claim without rows is *not yet
+ablated*, and is not counted.
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ def read(text: str, file: str) -> dict[str, tuple[Ablation, ...]]:
     for claim, rows in found.items():
         if all(one.mechanism != WHOLE for one in rows):
             raise UsageError(
-                f"{file}: claim `{claim}` has no row with mechanism = {WHOLE!r}, the unchanged model\n"
-                "  help: measure the claim without an ablation in the same way"
+                f"{file}: claim `{claim}` has no row with mechanism = {WHOLE!r}, the unchanged"
+                " model\n  help: measure the claim without an ablation in the same way"
             )
     return found
 
@@ -75,7 +76,9 @@ def read(text: str, file: str) -> dict[str, tuple[Ablation, ...]]:
 def written(rows: Iterable[Ablation]) -> str:
     """The data file for some ablations."""
     entries = [
-        "\n".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in asdict(one).items())
+        "\n".join(
+            f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in asdict(one).items()
+        )
         for one in rows
     ]
     return "".join(f"[[ablation]]\n{entry}\n" for entry in entries)
@@ -90,15 +93,22 @@ def turning(rows: Iterable[Ablation]) -> tuple[str, ...]:
 
 
 def falsifiable(claim: Claim) -> bool | None:
-    """Whether a removed mechanism turns the verdict on a claim; `None` if the claim is not yet ablated."""
+    """Whether a removed mechanism turns the verdict on a claim; `None` if the claim is not yet
+    ablated.
+    """
     rows = shipped().get(claim.id, ())
     return bool(turning(rows)) if agrees(claim, rows) else None
 
 
 def agrees(claim: Claim, rows: Iterable[Ablation]) -> bool:
-    """Whether the unchanged model gives the scoreboard's verdict in runs as short as the ablations'.
+    """Whether the unchanged model gives the scoreboard's verdict in runs as short as the
+    ablations'.
 
-    The scoreboard does not resolve a claim whose source is too vague: for such a claim this is a verdict, too.
+    The scoreboard does not resolve a claim whose source is too vague: for such a claim this is a
+    verdict, too.
     """
-    expected = {"missed" if claim.known_miss else "holds", *(["not resolved"] if claim.vague else [])}
+    expected = {
+        "missed" if claim.known_miss else "holds",
+        *(["not resolved"] if claim.vague else []),
+    }
     return any(one.mechanism == WHOLE and one.verdict in expected for one in rows)

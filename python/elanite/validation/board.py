@@ -32,7 +32,8 @@ def measured(verdict: Verdict) -> str:
 
 
 def headline(verdicts: Sequence[Verdict]) -> str:
-    """One line: the count for every claim weight (see ``validation.tally``), predicted values and orders first.
+    """One line: the count for every claim weight (see ``validation.tally``), predicted values and
+    orders first.
 
     Claims about current networks are counted apart, behind the papers'.
     """
@@ -52,13 +53,17 @@ def own_claims(verdicts: Sequence[Verdict]) -> str:
 
 
 def of_today(verdicts: Sequence[Verdict]) -> str:
-    """One line: the count of claims about current networks that hold; empty without judged claims."""
+    """One line: the count of claims about current networks that hold; empty without judged
+    claims.
+    """
     found = tally.lines(verdicts)
     return f"Networks of today: {'; '.join(found)}" if found else ""
 
 
 def totals(verdicts: Sequence[Verdict]) -> str:
-    """One line: the headline, and how many claims are missed without a known reason or are not judged."""
+    """One line: the headline, and how many claims are missed without a known reason or are not
+    judged.
+    """
     count = {state: sum(v.state == state for v in verdicts) for state in SIGN}
     parts = [headline(verdicts), f"missed without a known reason: {count['missed']}"]
     if count["not run"]:
@@ -74,8 +79,8 @@ def fitted(machine: str, parameters: Mapping[str, Sequence[str]]) -> str:
         return f"{machine}: no parameter is fitted."
     plural = "s" if len(words) > 1 else ""
     return (
-        f"{machine}: {len(words)} fitted parameter{plural}: {'; '.join(words)}. All other claims about this machine are"
-        " predictions."
+        f"{machine}: {len(words)} fitted parameter{plural}: {'; '.join(words)}. All other claims"
+        " about this machine are predictions."
     )
 
 
@@ -87,8 +92,9 @@ def widest(verdicts: Sequence[Verdict]) -> str:
     most, claim = max(known)
     wide = sum(width > WIDE for width, _ in known)
     return (
-        f"Of the figures on which verdicts rest, the widest interval is ±{most:.1%} of the figure ({claim}); {wide} of"
-        f" {len(known)} claims rest on an interval that is wider than ±{WIDE:.0%}."
+        f"Of the figures on which verdicts rest, the widest interval is ±{most:.1%} of the figure"
+        f" ({claim}); {wide} of {len(known)} claims rest on an interval that is wider than"
+        f" ±{WIDE:.0%}."
     )
 
 
@@ -97,19 +103,29 @@ def looks_sentences(verdicts: Sequence[Verdict]) -> list[str]:
     counts = [sum(verdict.look == look for verdict in verdicts) for look in range(len(RUNS))]
     if not any(counts):
         return []
-    several = [f"{count} by {counted(runs, 'run')}" for count, runs in zip(counts, RUNS, strict=True) if count]
+    several = [
+        f"{count} by {counted(runs, 'run')}"
+        for count, runs in zip(counts, RUNS, strict=True)
+        if count
+    ]
     return [
-        f"Claims that are judged on short runs: {', '.join(several)} of each point, or a multiple. More runs are"
-        " simulated while a claim is not resolved. Before the last of these looks, a claim holds only if its whole"
-        f" interval is within its bounds; and the intervals of each look are those of {1 - ERROR / len(RUNS):.2%}, so"
-        f" that all looks at a claim together cover its figure with {1 - ERROR:.0%}."
+        f"Claims that are judged on short runs: {', '.join(several)} of each point, or a multiple."
+        " More runs are simulated while a claim is not resolved. Before the last of these looks, a"
+        " claim holds only if its whole interval is within its bounds; and the intervals of each"
+        f" look are those of {1 - ERROR / len(RUNS):.2%}, so that all looks at a claim together"
+        f" cover its figure with {1 - ERROR:.0%}."
     ]
 
 
 def engines(builds: Sequence[tuple[Build, int]]) -> str:
-    """Which engines computed the claims' points, by their fingerprints (`elanite --version` prints its own)."""
+    """Which engines computed the claims' points, by their fingerprints (`elanite --version` prints
+    its own).
+    """
     named = ", ".join(f"{build.engine[:DIGITS] or UNKNOWN} ({many:,})" for build, many in builds)
-    return f"Fingerprints of the engines that computed the points of the claims, with the number of points: {named}."
+    return (
+        "Fingerprints of the engines that computed the points of the claims, with the number of"
+        f" points: {named}."
+    )
 
 
 def markdown(verdicts: Sequence[Verdict], builds: Sequence[tuple[Build, int]] = ()) -> str:
@@ -127,12 +143,18 @@ def markdown(verdicts: Sequence[Verdict], builds: Sequence[tuple[Build, int]] = 
         "",
         "<!-- Written by `make docs` from the scoreboard; do not edit. -->",
         "",
-        *(paragraph for text in (*INTRODUCTION, *looks_sentences(verdicts)) for paragraph in (text, "")),
+        *(
+            paragraph
+            for text in (*INTRODUCTION, *looks_sentences(verdicts))
+            for paragraph in (text, "")
+        ),
         f"Model revision {_core.MODEL_REVISION}: {totals(verdicts)}. {widest(judged)}",
         "",
         *([engines(builds), ""] if builds else []),
-        "Before claims had ranks, all predicted claims counted alike; that count would now be"
-        f" {tally.unranked_count(judged)}.",
+        (
+            "Before claims had ranks, all predicted claims counted alike; that count would now be"
+            f" {tally.unranked_count(judged)}."
+        ),
         "",
         "## Predicted",
         "",
@@ -184,7 +206,10 @@ def _open(counted: Sequence[Verdict]) -> list[str]:
     return [
         "## Missed",
         "",
-        *(_misses([v for v in counted if v.holds is False]) or ["None of the claims that were simulated is missed."]),
+        *(
+            _misses([v for v in counted if v.holds is False])
+            or ["None of the claims that were simulated is missed."]
+        ),
         "",
         "## Not resolved",
         "",
@@ -195,7 +220,12 @@ def _open(counted: Sequence[Verdict]) -> list[str]:
         "",
         "## Source too vague",
         "",
-        *(f"{line}. {v.claim.vague}." for v in counted if v.state == "source too vague" for line in _misses([v])),
+        *(
+            f"{line}. {v.claim.vague}."
+            for v in counted
+            if v.state == "source too vague"
+            for line in _misses([v])
+        ),
         "",
     ]
 
@@ -205,9 +235,12 @@ def _notes(verdicts: Sequence[Verdict]) -> list[str]:
     return [
         "## Figures of one run",
         "",
-        "The source took these figures in one run. The mean of several runs is known better than the figure of one, so"
-        " that such a figure is judged by the 95% prediction interval of one run, from the spread of the simulated"
-        " runs; its tolerance is that of all figures.",
+        (
+            "The source took these figures in one run. The mean of several runs is known better"
+            " than the figure of one, so that such a figure is judged by the 95% prediction"
+            " interval of one run, from the spread of the simulated runs; its tolerance is that of"
+            " all figures."
+        ),
         "",
         *(
             f"- `{v.claim.id}`: {'. '.join(filter(None, [v.claim.one_run, one_run(v)]))}."
@@ -217,20 +250,26 @@ def _notes(verdicts: Sequence[Verdict]) -> list[str]:
         "",
         "## Admissible ranges",
         "",
-        "Where a source states a range and no value, the claims that the parameter may decide are judged at both ends,"
-        " too. A claim holds within the range if it holds at an end, or if the published figure lies between those of"
-        " two ends. The counts above are those of the values that the machine files have.",
+        (
+            "Where a source states a range and no value, the claims that the parameter may decide"
+            " are judged at both ends, too. A claim holds within the range if it holds at an end,"
+            " or if the published figure lies between those of two ends. The counts above are those"
+            " of the values that the machine files have."
+        ),
         "",
         *(
-            f"- `{v.claim.id}`: {v.state}; {admissible.verdict_words(v) or 'not run at the ends of its range'}."
+            f"- `{v.claim.id}`: {v.state};"
+            f" {admissible.verdict_words(v) or 'not run at the ends of its range'}."
             for v in verdicts
             if v.claim.admissible
         ),
         "",
         "## Bounds of ours",
         "",
-        "The sources state no figure for these words. The bounds of the tests are ours, and so are the tolerances of"
-        " values.",
+        (
+            "The sources state no figure for these words. The bounds of the tests are ours, and so"
+            " are the tolerances of values."
+        ),
         "",
         *(f"- `{v.claim.id}`: {v.claim.ours}." for v in verdicts if v.claim.ours),
         "",
@@ -245,30 +284,44 @@ def _notes(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 INTRODUCTION = (
-    "Verification asks whether the simulator does what its specification says; the tests answer that. Validation asks"
-    " whether the specification matches reality: this page shows every figure that the source documents state beside"
-    " the simulated figure. One set of parameters per machine serves all experiments of that machine.",
-    "A claim is *fitted* if some parameter of the machine file was fitted to the claim; otherwise it is *predicted*."
-    " Two classes of claims are no predictions, by the text of the paper and not by the result. A claim is"
-    " *inconsistent in its source* if arithmetic on the figures of its own paper refutes the claim, and an *inference"
-    " of the authors* if the authors conclude the claim and did not run it.",
-    "Every claim has a rank. Values and orders (with trends and other shapes) can fail; the headline counts those"
-    " predicted ones whose verdict turns when a mechanism of the model is removed. Counted apart are *bounds*, from"
-    " which the simulated figure is far or may be; *consequences* of fitted figures; *verifications*, which show that"
-    " something is built as described; and *repeats*, figures that the source states twice. Misses with one cause"
-    " count as one.",
-    "A value holds if the simulated mean is within its tolerance, a range if the mean lies in the range, an order or a"
-    " finding if the stated inequality holds. A claim is missed only if the whole interval is outside what would hold;"
-    " otherwise it is *not resolved*, or its *source is too vague* if the paper states no bound and the simulated"
-    " figure stays at the bound of the test. Intervals are 95% confidence intervals over batches, or over seeds where"
-    " these vary more than their batches explain; the interval of a ratio includes the uncertainty of both sides. A"
-    " figure of a single run without batches has no interval.",
+    (
+        "Verification asks whether the simulator does what its specification says; the tests answer"
+        " that. Validation asks whether the specification matches reality: this page shows every"
+        " figure that the source documents state beside the simulated figure. One set of parameters"
+        " per machine serves all experiments of that machine."
+    ),
+    (
+        "A claim is *fitted* if some parameter of the machine file was fitted to the claim;"
+        " otherwise it is *predicted*. Two classes of claims are no predictions, by the text of the"
+        " paper and not by the result. A claim is *inconsistent in its source* if arithmetic on the"
+        " figures of its own paper refutes the claim, and an *inference of the authors* if the"
+        " authors conclude the claim and did not run it."
+    ),
+    (
+        "Every claim has a rank. Values and orders (with trends and other shapes) can fail; the"
+        " headline counts those predicted ones whose verdict turns when a mechanism of the model is"
+        " removed. Counted apart are *bounds*, from which the simulated figure is far or may be;"
+        " *consequences* of fitted figures; *verifications*, which show that something is built as"
+        " described; and *repeats*, figures that the source states twice. Misses with one cause"
+        " count as one."
+    ),
+    (
+        "A value holds if the simulated mean is within its tolerance, a range if the mean lies in"
+        " the range, an order or a finding if the stated inequality holds. A claim is missed only"
+        " if the whole interval is outside what would hold; otherwise it is *not resolved*, or its"
+        " *source is too vague* if the paper states no bound and the simulated figure stays at the"
+        " bound of the test. Intervals are 95% confidence intervals over batches, or over seeds"
+        " where these vary more than their batches explain; the interval of a ratio includes the"
+        " uncertainty of both sides. A figure of a single run without batches has no interval."
+    ),
 )
 """The paragraphs at the validation page's head."""
 
 
 def _ranked(heading: str, verdicts: Sequence[Verdict]) -> list[str]:
-    """A section for one rank's claims that the headline does not count, with the reasons for the rank."""
+    """A section for one rank's claims that the headline does not count, with the reasons for the
+    rank.
+    """
     reasons = [f"- `{v.claim.id}`{_of(v.claim.rests_on)}: {v.claim.because}." for v in verdicts]
     return [f"## {heading}", "", *table(verdicts), "", *reasons, *([""] if reasons else [])]
 
@@ -282,10 +335,15 @@ def _of_today(verdicts: Sequence[Verdict]) -> list[str]:
     """The claims about current networks, which are counted apart."""
     if not verdicts:
         return ["None of these claims was simulated."]
-    predicted, others = ([v for v in verdicts if (v.role == "predicted") is role] for role in (True, False))
+    predicted, others = (
+        [v for v in verdicts if (v.role == "predicted") is role] for role in (True, False)
+    )
     return [
-        "The machines and figures of these claims are those of other vendors, decades later; they are counted apart,"
-        f" and [networks of today](today.md) has more on them. {of_today(verdicts)}.",
+        (
+            "The machines and figures of these claims are those of other vendors, decades later;"
+            " they are counted apart, and [networks of today](today.md) has more on them."
+            f" {of_today(verdicts)}."
+        ),
         "",
         "Predicted:",
         "",
@@ -302,8 +360,8 @@ def _of_today(verdicts: Sequence[Verdict]) -> list[str]:
 def table(verdicts: Iterable[Verdict]) -> list[str]:
     """A table's lines in Markdown."""
     rows = [
-        f"| `{v.claim.id}` | {published(v.claim)} | {_with_note(v)} | {percent(v.error)} | {_width(v)} | {v.state} |"
-        f" {v.claim.cited} |"
+        f"| `{v.claim.id}` | {published(v.claim)} | {_with_note(v)} | {percent(v.error)} |"
+        f" {_width(v)} | {v.state} | {v.claim.cited} |"
         for v in verdicts
     ]
     if not rows:
@@ -315,7 +373,11 @@ def table(verdicts: Iterable[Verdict]) -> list[str]:
 def _with_note(verdict: Verdict) -> str:
     """The simulated figure, with the figures behind it."""
     words = measured(verdict)
-    return words if isinstance(verdict.simulated, list) or not verdict.note else f"{words} ({verdict.note})"
+    return (
+        words
+        if isinstance(verdict.simulated, list) or not verdict.note
+        else f"{words} ({verdict.note})"
+    )
 
 
 def _width(verdict: Verdict) -> str:
@@ -324,7 +386,8 @@ def _width(verdict: Verdict) -> str:
 
 def _misses(verdicts: Sequence[Verdict]) -> list[str]:
     return [
-        f"- `{v.claim.id}`: published {published(v.claim)}, simulated {simulated(v)} {percent(v.error)}".rstrip()
+        f"- `{v.claim.id}`: published {published(v.claim)}, simulated {simulated(v)}"
+        f" {percent(v.error)}".rstrip()
         + (f", one miss with `{v.claim.one_miss}`" if v.claim.one_miss else "")
         + (f". {v.claim.known_miss}" if v.claim.known_miss else "")
         for v in verdicts

@@ -59,7 +59,9 @@ def spread(verdict: Verdict) -> str:
 
 
 def one_run(verdict: Verdict) -> str:
-    """The place of a single run, for a figure from one run: ``one run would give 18 to 25 µs``; empty for others."""
+    """The place of a single run, for a figure from one run: ``one run would give 18 to 25 µs``;
+    empty for others.
+    """
     if verdict.one_run is None:
         return ""
     low, high = (SCALE.get(verdict.claim.unit, 1.0) * end for end in verdict.one_run)

@@ -90,13 +90,19 @@ class Claim:
     tolerance: float | None = None
     """How far a value may be off and still hold, as a fraction."""
     one_run: str = ""
-    """The reason why the published figure is from one run, by the source's words, and a simulated run's length."""
+    """The reason why the published figure is from one run, by the source's words, and a simulated
+    run's length.
+    """
     admissible: str = ""
-    """A parameter with an admissible range over which the claim is judged, too (``elanite.validation.admissible``)."""
+    """A parameter with an admissible range over which the claim is judged, too
+    (``elanite.validation.admissible``).
+    """
     test: str = ""
     known_miss: str = ""
     causes: tuple[str, ...] = ()
-    """Mechanisms and parameters that ``known_miss`` names as causes; shipped ablations may not contradict them."""
+    """Mechanisms and parameters that ``known_miss`` names as causes; shipped ablations may not
+    contradict them.
+    """
     not_causes: tuple[str, ...] = ()
     """Mechanisms and parameters that ``known_miss`` excludes as causes."""
     proof: Proof | None = None
@@ -104,13 +110,17 @@ class Claim:
     inference: str = ""
     """The paper's words that show that the authors conclude the claim and did not run it."""
     vague: str = ""
-    """Why the paper's words cannot settle the claim while the simulated figure stays at a bound of the test."""
+    """Why the paper's words cannot settle the claim while the simulated figure stays at a bound of
+    the test.
+    """
     confidence: Confidence = "text"
     """The text that was read: the source itself, only its abstract, or others on the hardware."""
 
     @property
     def role(self) -> Role:
-        """Whether the claim is predicted, fitted, inconsistent in its source, or an authors' inference."""
+        """Whether the claim is predicted, fitted, inconsistent in its source, or an authors'
+        inference.
+        """
         if self.proof:
             return "inconsistent"
         if self.inference:
@@ -141,7 +151,9 @@ class Claim:
             return self.low or 0.0, self.high or 0.0
         value = self.value or 0.0
         off = abs(value) * (self.tolerance or 0.0)
-        return {"max": (-inf, value), "min": (value, inf)}.get(self.kind, (value - off, value + off))
+        return {"max": (-inf, value), "min": (value, inf)}.get(
+            self.kind, (value - off, value + off)
+        )
 
     @property
     def published(self) -> float | list[float] | list[str] | None:
@@ -161,7 +173,9 @@ class Claim:
 
 @cache
 def fitted_parameters() -> dict[str, dict[str, tuple[str, ...]]]:
-    """By shipped machine: its fitted parameters, and the claims to which each parameter was fitted."""
+    """By shipped machine: its fitted parameters, and the claims to which each parameter was
+    fitted.
+    """
     found: dict[str, dict[str, tuple[str, ...]]] = {}
     for name in sources.shipped("machine"):
         source = sources.read("machine", name)
@@ -174,5 +188,8 @@ def fitted_parameters() -> dict[str, dict[str, tuple[str, ...]]]:
 def fitted() -> frozenset[str]:
     """Claims to which some shipped machine's parameter was fitted."""
     return frozenset(
-        claim for machine in fitted_parameters().values() for fitted_to in machine.values() for claim in fitted_to
+        claim
+        for machine in fitted_parameters().values()
+        for fitted_to in machine.values()
+        for claim in fitted_to
     )

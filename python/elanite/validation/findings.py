@@ -1,8 +1,10 @@
-"""Findings as sentences: a claim's statement, the simulation's result, and the two or three figures that decide.
+"""Findings as sentences: a claim's statement, the simulation's result, and the two or three figures
+that decide.
 
-A finding may rest on dozens of figures. A statement's sentence names those that decide: the figures that fail if the
-statement fails, those that are not resolved if it is not resolved, else those that hold; if these are many, the lowest,
-the middle and the highest one. The verdict's text (``Verdict.simulated``, ``Verdict.note``) has all figures.
+A finding may rest on dozens of figures. A statement's sentence names those that decide: the figures
+that fail if the statement fails, those that are not resolved if it is not resolved, else those that
+hold; if these are many, the lowest, the middle and the highest one. The verdict's text
+(``Verdict.simulated``, ``Verdict.note``) has all figures.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ class Sentence:
 
 
 def sentences(verdict: Verdict) -> list[Sentence]:
-    """A judged claim's statements; empty for a claim that is one number and for special measures."""
+    """A judged claim's statements; empty for a claim that is one number and for special
+    measures.
+    """
     return [_sentence(part) for part in verdict.parts]
 
 
@@ -57,7 +61,9 @@ def _sentence(part: StatementPart) -> Sentence:
     said = "; ".join(words)
     if len(cases) < len(part.cases):
         said += f"; {alike} of {len(part.cases)} cases alike"
-    return Sentence(part.holds, part.says, said + (f". Has to be {part.needs}." if part.needs else "."))
+    return Sentence(
+        part.holds, part.says, said + (f". Has to be {part.needs}." if part.needs else ".")
+    )
 
 
 def decisive(part: StatementPart) -> Sequence[Case]:

@@ -1,8 +1,10 @@
-"""The papers: which experiment and which claim belongs to which, and in which order a reader meets them.
+"""The papers: which experiment and which claim belongs to which, and in which order a reader meets
+them.
 
-The papers are data (``data/papers.toml``). An experiment belongs to the paper with whose key its ``source`` begins,
-unless this ``source`` calls it a prediction or not in the papers. A paper's experiments stand in the order of its
-figures; those without published figures follow, in the order of the claims that are measured on them.
+The papers are data (``data/papers.toml``). An experiment belongs to the paper with whose key its
+``source`` begins, unless this ``source`` calls it a prediction or not in the papers. A paper's
+experiments stand in the order of its figures; those without published figures follow, in the order
+of the claims that are measured on them.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
     from elanite.validation.claim import Claim
 
 OTHERS, BEYOND, TODAY = "others", "beyond", "today"
-"""The chapters outside of papers: other publications, experiments beyond the papers, current networks."""
+"""The chapters outside of papers: other publications, experiments beyond the papers, current
+networks.
+"""
 
 _NEW = re.compile(r"not in the papers?\b|\bprediction\b|no published figure")
 _FIGURE = re.compile(r"figures? (\d+)")
@@ -59,12 +63,16 @@ def keys(source: str) -> list[str]:
 
 
 def citations(source: str) -> str:
-    """The publications that a ``source`` cites, in a few words; the source itself without a citation."""
+    """The publications that a ``source`` cites, in a few words; the source itself without a
+    citation.
+    """
     return " and ".join(papers()[key].name for key in keys(source)) or source
 
 
 def chapter_of_claim(claim: Claim) -> str:
-    """A claim's chapter: its first paper with a chapter, or the other publications, or current networks."""
+    """A claim's chapter: its first paper with a chapter, or the other publications, or current
+    networks.
+    """
     if claim.today:
         return TODAY
     first = keys(claim.source)[:1]
@@ -83,7 +91,9 @@ def chapter(plan: Plan) -> str:
 
 
 def place(plan: Plan) -> tuple[float, float, str]:
-    """Where an experiment stands in its chapter: its first published figure, its first claim, its name."""
+    """Where an experiment stands in its chapter: its first published figure, its first claim, its
+    name.
+    """
     name = plan.experiment.name
     figure = _FIGURE.search(plan.document)
     first = next((index for index, claim in enumerate(claims()) if claim.experiment == name), inf)

@@ -1,7 +1,8 @@
 """Proofs that a published figure contradicts other figures in the same paper.
 
-A claim is *inconsistent in its source* only if arithmetic on its paper's figures proves it. The claims file states this
-arithmetic as a comparison, which is true for the published figures and cannot be true for a machine::
+A claim is *inconsistent in its source* only if arithmetic on its paper's figures proves it. The
+claims file states this arithmetic as a comparison, which is true for the published figures and
+cannot be true for a machine::
 
     [claim.proof]
     of = { all = "hotspot.32.bandwidth", lost = "hotspot.64.loss", ... }
@@ -9,11 +10,12 @@ arithmetic as a comparison, which is true for the published figures and cannot b
     implied = 0.136
     says = "..."
 
-``of`` names claim figures: the claim's own, and those that it contradicts. ``shows`` consists of these names, numbers,
-the four operations, ``min``, ``max`` and comparisons. ``implied`` is the figure for this claim that would agree with
-the others: it has to make the comparison false, so that the comparison is not trivially true. ``says`` is a sentence
-for the reader. Proofs are checked when the claims are loaded, in exact arithmetic. No simulated figure has a name here,
-so that no claim becomes inconsistent because the model misses it.
+``of`` names claim figures: the claim's own, and those that it contradicts. ``shows`` consists of
+these names, numbers, the four operations, ``min``, ``max`` and comparisons. ``implied`` is the
+figure for this claim that would agree with the others: it has to make the comparison false, so that
+the comparison is not trivially true. ``says`` is a sentence for the reader. Proofs are checked when
+the claims are loaded, in exact arithmetic. No simulated figure has a name here, so that no claim
+becomes inconsistent because the model misses it.
 """
 
 from __future__ import annotations
@@ -50,9 +52,14 @@ COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[[Fraction, Fraction], boo
 
 KEYS = {"of", "shows", "implied", "says"}
 
-ALLOWED = "allowed: names of `of`, numbers, + - * /, brackets, min, max, and the comparisons < <= > >="
+ALLOWED = (
+    "allowed: names of `of`, numbers, + - * /, brackets, min, max, and the comparisons < <= > >="
+)
 
-REMEDY = "correct the arithmetic, or remove `proof`: without a proof no claim is inconsistent in its source"
+REMEDY = (
+    "correct the arithmetic, or remove `proof`: without a proof no claim is inconsistent in its"
+    " source"
+)
 
 
 def checked(claim: Claim, entry: DataTable, claims: Mapping[str, Claim]) -> Proof:
@@ -60,7 +67,8 @@ def checked(claim: Claim, entry: DataTable, claims: Mapping[str, Claim]) -> Proo
     if entry.content.keys() != KEYS:
         raise entry.wrong(
             "",
-            f"a proof has the keys {', '.join(sorted(KEYS))}, and here are {', '.join(sorted(entry.content))}",
+            f"a proof has the keys {', '.join(sorted(KEYS))}, and here are"
+            f" {', '.join(sorted(entry.content))}",
             "the head of the file says what each key is",
         )
     of = entry.table("of")
@@ -78,7 +86,11 @@ def checked(claim: Claim, entry: DataTable, claims: Mapping[str, Claim]) -> Proo
             wrong = "the claim has no single published figure"
             raise of.wrong(name, wrong, "use claims with a `value`")
         figures[name] = exact(other.value)
-    shows, says, implied = entry.string("shows"), entry.string("says"), entry.number("implied") or 0.0
+    shows, says, implied = (
+        entry.string("shows"),
+        entry.string("says"),
+        entry.number("implied") or 0.0,
+    )
     own = [name for name, identity in names.items() if identity == claim.id]
     if not own:
         raise entry.wrong("of", "the claim's own figure is absent", f"add `{claim.id}`")
@@ -88,12 +100,18 @@ def checked(claim: Claim, entry: DataTable, claims: Mapping[str, Claim]) -> Proo
     except (SyntaxError, ValueError, ZeroDivisionError) as error:
         raise entry.wrong("shows", str(error), ALLOWED) from None
     if idle := figures.keys() - used:
-        raise entry.wrong("shows", f"does not use {', '.join(sorted(idle))}", "use every name of `of`, or remove it")
+        raise entry.wrong(
+            "shows",
+            f"does not use {', '.join(sorted(idle))}",
+            "use every name of `of`, or remove it",
+        )
     if not holds:
         raise entry.wrong("shows", f"is false: {sides}", REMEDY)
     if still:
         wrong = f"`shows` is true of this figure, too: {otherwise}"
-        raise entry.wrong("implied", wrong, "give the figure that agrees with the others; if none does, " + REMEDY)
+        raise entry.wrong(
+            "implied", wrong, "give the figure that agrees with the others; if none does, " + REMEDY
+        )
     return Proof(tuple(names.items()), shows, implied, says, sides)
 
 
@@ -108,7 +126,9 @@ def exact(number: float) -> Fraction:
 
 
 def compared(text: str, figures: Mapping[str, Fraction]) -> tuple[bool, str, set[str]]:
-    """Whether a comparison is true for some figures, its evaluated sides, and the names that it uses."""
+    """Whether a comparison is true for some figures, its evaluated sides, and the names that it
+    uses.
+    """
     comparison = ast.parse(text.strip(), mode="eval").body
     if not isinstance(comparison, ast.Compare):
         raise ValueError("is not a comparison")
@@ -120,7 +140,11 @@ def compared(text: str, figures: Mapping[str, Fraction]) -> tuple[bool, str, set
         sign, holds_between = COMPARISONS[type(found)]
         holds = holds and holds_between(one, other)
         words += f" {sign} {_plain(other)}"
-    return holds, words, {node.id for node in ast.walk(comparison) if isinstance(node, ast.Name)} - FUNCTIONS.keys()
+    return (
+        holds,
+        words,
+        {node.id for node in ast.walk(comparison) if isinstance(node, ast.Name)} - FUNCTIONS.keys(),
+    )
 
 
 def _value(node: ast.expr, figures: Mapping[str, Fraction]) -> Fraction:

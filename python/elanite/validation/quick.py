@@ -1,9 +1,10 @@
 """Short runs for the shipped experiments: all papers in a few minutes' processor time.
 
-``data/quick.toml`` has the experiments with short runs, and their changes: ordinary overrides, such as shorter windows
-and lists without some values. These experiments' points without a claim are left out. ``reproduce --quick`` makes the
-first look at each claim, with these runs; ``reproduce --decide`` adds runs with other seeds where a claim is not
-resolved (see ``looks``). Series that the table does not name run whole, and share their points with a whole run.
+``data/quick.toml`` has the experiments with short runs, and their changes: ordinary overrides, such
+as shorter windows and lists without some values. These experiments' points without a claim are left
+out. ``reproduce --quick`` makes the first look at each claim, with these runs;
+``reproduce --decide`` adds runs with other seeds where a claim is not resolved (see ``looks``).
+Series that the table does not name run whole, and share their points with a whole run.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def left_out(name: str) -> tuple[Point, ...]:
         return ()
     lists = [change for change in table()[name] if change.partition("=")[2].startswith("[")]
     kept = {point.id for point in plan(sources.read("experiment", name), overrides=lists).points}
-    return tuple(point for point in planned(name).points if point.id not in kept or not _asked(point, name))
+    return tuple(
+        point for point in planned(name).points if point.id not in kept or not _asked(point, name)
+    )
 
 
 def _asked(point: Point, name: str) -> bool:
@@ -90,22 +93,29 @@ def looks_plan(name: str, store: Store, seed: int = FIRST_SEED) -> Plan:
     if all(store.get(identity) is None for identity in usual):
         return first  # later looks follow a first one; their plan takes longer than the first one's
     last = planned(name, seed, LAST)
-    points = tuple(point for point in last.points if point.id in usual or store.get(point.id) is not None)
+    points = tuple(
+        point for point in last.points if point.id in usual or store.get(point.id) is not None
+    )
     return replace(first, points=points)
 
 
 def shortened(claim: Claim, seed: int = FIRST_SEED) -> bool:
     """Whether the short runs change any point that a claim is measured on."""
     here, there = (
-        {point.id for point in planned(claim.experiment, seed, look).points if claim.asks_for(point)}
+        {
+            point.id
+            for point in planned(claim.experiment, seed, look).points
+            if claim.asks_for(point)
+        }
         for look in (0, None)
     )
     return here != there
 
 
 NOTE = (
-    "This is a quick run: windows are shorter, one seed stands for several, and points that no claim needs"
-    " are left out; figures show the shipped results of these points, pale. A claim whose points were"
-    " shortened is resolved only if its whole interval decides; elanite reproduce --decide adds runs to the others."
+    "This is a quick run: windows are shorter, one seed stands for several, and points that no"
+    " claim needs are left out; figures show the shipped results of these points, pale. A claim"
+    " whose points were shortened is resolved only if its whole interval decides; elanite reproduce"
+    " --decide adds runs to the others."
 )
 """The text for quick runs' reports and scoreboards."""

@@ -1,13 +1,14 @@
 """Readings: a paper's statements that its words leave open, each measured with every reading.
 
-A paper may leave a choice open, such as the fraction of messages that are written, and state ten findings. The claims
-file has one reading for each, the *default*, which the text decides as far as it can. A reading that is chosen because
-its results agree would be a fit. So the table shows all readings: a row for each statement and each reading in one
-choice, a column for each reading in another, and in each cell the figure with its verdict.
+A paper may leave a choice open, such as the fraction of messages that are written, and state ten
+findings. The claims file has one reading for each, the *default*, which the text decides as far as
+it can. A reading that is chosen because its results agree would be a fit. So the table shows all
+readings: a row for each statement and each reading in one choice, a column for each reading in
+another, and in each cell the figure with its verdict.
 
-A cell is the claim itself, with its test, its bounds and its intervals, on other points in the same experiment
-(``data/readings.toml``). It has no separate verdict in the scoreboard. The report shows the table, and ``make docs``
-writes it into ``docs/io.md``.
+A cell is the claim itself, with its test, its bounds and its intervals, on other points in the same
+experiment (``data/readings.toml``). It has no separate verdict in the scoreboard. The report shows
+the table, and ``make docs`` writes it into ``docs/io.md``.
 """
 
 from __future__ import annotations
@@ -75,7 +76,9 @@ class ReadingCell:
 
 @dataclass(frozen=True)
 class Row:
-    """A statement with one reading for its rows, and a cell for each column, or one for all columns together."""
+    """A statement with one reading for its rows, and a cell for each column, or one for all columns
+    together.
+    """
 
     claim: Claim
     reading: str
@@ -111,15 +114,24 @@ class Readings:
 
     @property
     def counts(self) -> str:
-        """A sentence: the statements that hold in each column, with the rows' default readings and the others."""
+        """A sentence: the statements that hold in each column, with the rows' default readings and
+        the others.
+        """
         words = []
         for default, name in ((True, "default"), (False, "other")):
-            rows = [row.cells for row in self.rows if row.default is default and len(row.cells) == len(self.columns)]
+            rows = [
+                row.cells
+                for row in self.rows
+                if row.default is default and len(row.cells) == len(self.columns)
+            ]
             held = (
                 f"{sum(cells[place].state == WORDS[True] for cells in rows)} with {column}"
                 for place, column in enumerate(self.columns)
             )
-            words.append(f"of {len(rows)} statements with the {name} readings of {self.choice}, {', '.join(held)}")
+            words.append(
+                f"of {len(rows)} statements with the {name} readings of {self.choice},"
+                f" {', '.join(held)}"
+            )
         return f"Held: {'; '.join(words)}."
 
 
@@ -129,7 +141,9 @@ def choices() -> tuple[dict[str, str], tuple[Reading, ...], tuple[Reading, ...]]
 
 
 @cache
-def choices_of(text: str, file: str) -> tuple[dict[str, str], tuple[Reading, ...], tuple[Reading, ...]]:
+def choices_of(
+    text: str, file: str
+) -> tuple[dict[str, str], tuple[Reading, ...], tuple[Reading, ...]]:
     """The same for a data file. Raises ``UsageError`` for an unknown claim or key."""
     data = loaded(text, file)
     known = {claim.id: claim for claim in claims()}
@@ -151,8 +165,12 @@ def choices_of(text: str, file: str) -> tuple[dict[str, str], tuple[Reading, ...
     return texts, tuple(map(choice, data.tables("column"))), tuple(map(choice, data.tables("row")))
 
 
-def points(claim: Claim, selected: Sequence[Reading], seed: int = FIRST_SEED, *, quick: bool = False) -> list[Point]:
-    """The points that a claim is measured on with some readings: those in its experiment that they select."""
+def points(
+    claim: Claim, selected: Sequence[Reading], seed: int = FIRST_SEED, *, quick: bool = False
+) -> list[Point]:
+    """The points that a claim is measured on with some readings: those in its experiment that they
+    select.
+    """
     series = next((one.series for one in selected if one.series), claim.series)
     where = dict(claim.where) | {name: values for one in selected for name, values in one.where}
     return [
@@ -169,7 +187,9 @@ def _places(some: Sequence[Point]) -> set[str]:
 
 
 class Reader:
-    """Reads the shipped table from a store, again and again; a cell with all its points is read once."""
+    """Reads the shipped table from a store, again and again; a cell with all its points is read
+    once.
+    """
 
     def __init__(self, store: Store, seed: int = FIRST_SEED, *, quick: bool = False) -> None:
         self.store, self.seed, self.quick = store, seed, quick
@@ -191,7 +211,12 @@ class Reader:
     def _row(self, claim: Claim, row: Reading, columns: Sequence[Reading]) -> Row:
         if not row.columns:
             return Row(claim, row.name, row.default, (self._cell(claim, (row,)),))
-        return Row(claim, row.name, row.default, tuple(self._cell(claim, (row, column)) for column in columns))
+        return Row(
+            claim,
+            row.name,
+            row.default,
+            tuple(self._cell(claim, (row, column)) for column in columns),
+        )
 
     def _cell(self, claim: Claim, selected: Sequence[Reading]) -> ReadingCell:
         here = points(claim, selected, self.seed, quick=self.quick)
@@ -204,7 +229,9 @@ class Reader:
         if key not in self._known:
             # A proof that the paper contradicts itself does not concern a reading.
             look = 0 if self.quick else None
-            found = judge(replace(claim, proof=None), measurement(claim, here, self.store, look), look)
+            found = judge(
+                replace(claim, proof=None), measurement(claim, here, self.store, look), look
+            )
             self._known[key] = ReadingCell(figure(found), WORDS[found.holds], default)
         return self._known[key]
 
@@ -219,7 +246,9 @@ def figure(verdict: Verdict) -> str:
 
 
 def _part(part: StatementPart) -> str:
-    """One statement's figures: all, or the least and the greatest with the count of those that hold."""
+    """One statement's figures: all, or the least and the greatest with the count of those that
+    hold.
+    """
     means = [case.number.mean for case in part.cases]
     if len(means) <= FEW:
         return f"{part.says} {', '.join(map(number, means))}"

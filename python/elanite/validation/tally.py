@@ -1,9 +1,10 @@
 """The claim count: claims that hold, by weight.
 
-The headline counts only predicted values and orders with a verdict that a removed mechanism turns (see ``ablated``): a
-bound that no model could miss, a fitted figure's consequence, an implementation's verification and a figure that stands
-in the source twice have separate lines, as have fitted claims, authors' inferences and claims that their own source
-contradicts. Claims that one cause makes fail (``Claim.one_miss``) count as one miss.
+The headline counts only predicted values and orders with a verdict that a removed mechanism turns
+(see ``ablated``): a bound that no model could miss, a fitted figure's consequence, an
+implementation's verification and a figure that stands in the source twice have separate lines, as
+have fitted claims, authors' inferences and claims that their own source contradicts. Claims that
+one cause makes fail (``Claim.one_miss``) count as one miss.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ RANKED = ("bound", "consequence", "verification", "repeat")
 
 
 def line_of(verdict: Verdict) -> str:
-    """The line that counts a verdict: a key of ``NAMES``, or empty for a claim that its source contradicts."""
+    """The line that counts a verdict: a key of ``NAMES``, or empty for a claim that its source
+    contradicts.
+    """
     claim = verdict.claim
     if claim.role != "predicted":
         return "" if claim.role == "inconsistent" else claim.role
@@ -88,11 +91,18 @@ def count(verdicts: Sequence[Verdict], name: str) -> Count:
     """The count of judged claims among some verdicts."""
     judged = [verdict for verdict in verdicts if verdict.judged]
     missed = {verdict.claim.id for verdict in judged if verdict.holds is False}
-    alike = sum(verdict.claim.id in missed and verdict.claim.one_miss in missed for verdict in judged)
+    alike = sum(
+        verdict.claim.id in missed and verdict.claim.one_miss in missed for verdict in judged
+    )
     states = [verdict.state for verdict in judged]
     holds = sum(verdict.holds is True for verdict in judged)
     return Count(
-        name, holds, len(missed) - alike, alike, states.count("not resolved"), states.count("source too vague")
+        name,
+        holds,
+        len(missed) - alike,
+        alike,
+        states.count("not resolved"),
+        states.count("source too vague"),
     )
 
 
@@ -105,7 +115,8 @@ def counts(verdicts: Sequence[Verdict]) -> dict[str, Count]:
 def lines(verdicts: Sequence[Verdict]) -> list[str]:
     """The count's lines in words, the headline first.
 
-    If some predicted values and orders are not in the headline, the count of all follows immediately.
+    If some predicted values and orders are not in the headline, the count of all follows
+    immediately.
     """
     found = counts(verdicts)
     said = {line: one.text for line, one in found.items()}
@@ -114,7 +125,10 @@ def lines(verdicts: Sequence[Verdict]) -> list[str]:
         every = count([v for v in verdicts if v.judged and line_of(v) in PREDICTED], "")
         others = " and ".join(
             f"{found[line].total + found[line].alike} {words}"
-            for line, words in (("steady", "whose verdict no removed mechanism turns"), ("open", "not yet ablated"))
+            for line, words in (
+                ("steady", "whose verdict no removed mechanism turns"),
+                ("open", "not yet ablated"),
+            )
             if line in found
         )
         missed = f", {every.missed} missed" if every.missed else ""
@@ -123,11 +137,16 @@ def lines(verdicts: Sequence[Verdict]) -> list[str]:
             "all": f"with the {others}, {every.holds} of {every.total} hold{missed}",
         } | {line: words for line, words in said.items() if line not in PREDICTED}
     contradicted = sum(verdict.state == "inconsistent" for verdict in verdicts)
-    return [*said.values(), *([f"inconsistent in the source: {contradicted}"] if contradicted else [])]
+    return [
+        *said.values(),
+        *([f"inconsistent in the source: {contradicted}"] if contradicted else []),
+    ]
 
 
 def unranked_count(verdicts: Sequence[Verdict]) -> str:
-    """The count before claims had ranks: predicted claims with all ranks alike, each miss for itself."""
+    """The count before claims had ranks: predicted claims with all ranks alike, each miss for
+    itself.
+    """
     judged = [v for v in verdicts if v.judged and v.role == "predicted" and not v.claim.today]
     holds, missed = (sum(v.holds is one for v in judged) for one in (True, False))
     return f"{holds} of {len(judged)} predicted claims of all ranks hold, {missed} missed"

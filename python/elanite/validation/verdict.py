@@ -1,8 +1,9 @@
 """Verdicts: a claim beside its simulated counterpart, and whether it holds.
 
-A number holds if its mean is within the published bounds. It is missed only if its whole 95% confidence interval is
-outside; else it is not resolved. If the paper states no figure, so that an unresolved finding's bound is ours, and the
-simulated figure stays at this bound, the source is too vague to settle the claim (``vague``).
+A number holds if its mean is within the published bounds. It is missed only if its whole 95%
+confidence interval is outside; else it is not resolved. If the paper states no figure, so that an
+unresolved finding's bound is ours, and the simulated figure stays at this bound, the source is too
+vague to settle the claim (``vague``).
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ from typing import TYPE_CHECKING
 
 from elanite.base.text import FEWEST
 from elanite.results.looks import more_looks_possible
-from elanite.results.numbers import Finding, Number, Order, all_hold, at_least, difference, prediction
+from elanite.results.numbers import (
+    Finding,
+    Number,
+    Order,
+    all_hold,
+    at_least,
+    difference,
+    prediction,
+)
 from elanite.validation.measures import Statements
 
 if TYPE_CHECKING:
@@ -59,8 +68,9 @@ class Verdict:
     simulated: float | list[str] | str | None = None
     """A number, a name order, an inequality's figures in words, or `None` without results."""
     low: float | None = None
-    """Lower end of the simulated number's 95% confidence interval; `None` with fewer than three values, or if the
-    number is exact."""
+    """Lower end of the simulated number's 95% confidence interval; `None` with fewer than three
+    values, or if the number is exact.
+    """
     high: float | None = None
     """Upper end of this interval."""
     error: float | None = None
@@ -72,19 +82,29 @@ class Verdict:
     range: AdmissibleRange | None = None
     """The admissible range that the claim is judged over as well."""
     ends: tuple[RangeEnd, ...] = ()
-    """The verdicts at this range's ends that are not the machine's value; empty if they were not run."""
+    """The verdicts at this range's ends that are not the machine's value; empty if they were not
+    run.
+    """
     note: str = ""
     """The figures behind an order or a mean, or the reason why the claim is not judged."""
     widest: float | None = None
-    """The compared figures' widest 95% confidence interval: half its width as a fraction of the mean."""
+    """The compared figures' widest 95% confidence interval: half its width as a fraction of the
+    mean.
+    """
     look: int | None = None
-    """The look at short runs that it rests on (see ``looks``); `None` if it rests on a whole run's points."""
+    """The look at short runs that it rests on (see ``looks``); `None` if it rests on a whole run's
+    points.
+    """
     parts: tuple[StatementPart, ...] = ()
     """A finding's statements, each with its figures."""
     points: frozenset[str] = frozenset()
-    """The identities of the simulated number's points, and of groups that may be picked in its place."""
+    """The identities of the simulated number's points, and of groups that may be picked in its
+    place.
+    """
     few: bool = False
-    """Whether a figure has fewer than three values, and a whole run may have more: its interval is not known then."""
+    """Whether a figure has fewer than three values, and a whole run may have more: its interval is
+    not known then.
+    """
 
     @property
     def role(self) -> Role:
@@ -126,13 +146,16 @@ class Verdict:
 
     @property
     def hanging(self) -> frozenset[str]:
-        """The points on which the verdict hangs: the figure's points, and those in cases that are not resolved.
+        """The points on which the verdict hangs: the figure's points, and those in cases that are
+        not resolved.
 
         Empty if the verdict hangs on all points.
         """
         if not isinstance(self.claim.measure, Statements) and not self.points:
             return frozenset()
-        open_ = (case.number.points for part in self.parts for case in part.cases if case.holds is None)
+        open_ = (
+            case.number.points for part in self.parts for case in part.cases if case.holds is None
+        )
         return self.points.union(*open_)
 
     @property
@@ -202,7 +225,9 @@ def holds_within(verdict: Verdict) -> bool | None:
 
 
 def _range(verdict: Verdict) -> dict[str, object] | None:
-    """A verdict's range as in ``scoreboard.json``; `None` without a range, or if its ends were not run."""
+    """A verdict's range as in ``scoreboard.json``; `None` without a range, or if its ends were not
+    run.
+    """
     if verdict.range is None or not verdict.ends:
         return None
     return {
@@ -211,22 +236,29 @@ def _range(verdict: Verdict) -> dict[str, object] | None:
         "high": verdict.range.high,
         "holds": holds_within(verdict),
         "ends": [
-            {"value": end.value, "simulated": end.verdict.simulated, "holds": end.verdict.holds} for end in verdict.ends
+            {"value": end.value, "simulated": end.verdict.simulated, "holds": end.verdict.holds}
+            for end in verdict.ends
         ],
     }
 
 
 def judge(claim: Claim, measurement: Measurement, look: int | None = None) -> Verdict:
-    """Compare a measurement with the published figure. A figure that its source contradicts is not judged.
+    """Compare a measurement with the published figure. A figure that its source contradicts is not
+    judged.
 
-    The figures from a ``look`` at short runs (see ``looks``) decide only if they have intervals: fewer than three
-    values resolve no statement, not even one with a distant bound. A claim is missed by one statement with figures that
-    have intervals, whatever its other figures are. Before the last look, the whole intervals decide.
+    The figures from a ``look`` at short runs (see ``looks``) decide only if they have intervals:
+    fewer than three values resolve no statement, not even one with a distant bound. A claim is
+    missed by one statement with figures that have intervals, whatever its other figures are. Before
+    the last look, the whole intervals decide.
     """
     if isinstance(measurement, Finding):
         widest = _widest(measurement.numbers)
         found = Verdict(
-            claim, simulated=measurement.text, holds=measurement.holds, widest=widest, parts=measurement.parts
+            claim,
+            simulated=measurement.text,
+            holds=measurement.holds,
+            widest=widest,
+            parts=measurement.parts,
         )
     elif isinstance(measurement, Order):
         found = Verdict(
@@ -255,7 +287,9 @@ def judge(claim: Claim, measurement: Measurement, look: int | None = None) -> Ve
     if claim.role == "inconsistent":
         return replace(found, holds=None)
     if look is not None and found.few:
-        return replace(found, holds=False if _missed_by_one(measurement) and not claim.vague else None)
+        return replace(
+            found, holds=False if _missed_by_one(measurement) and not claim.vague else None
+        )
     return (
         replace(found, holds=_certain_verdict(claim, measurement, found.holds, look))
         if more_looks_possible(look)
@@ -263,23 +297,33 @@ def judge(claim: Claim, measurement: Measurement, look: int | None = None) -> Ve
     )
 
 
-def _certain_verdict(claim: Claim, measurement: Measurement, holds: bool | None, look: int | None) -> bool | None:
-    """The verdict from a look before the last one: `None` unless its figures' whole intervals agree with it."""
+def _certain_verdict(
+    claim: Claim, measurement: Measurement, holds: bool | None, look: int | None
+) -> bool | None:
+    """The verdict from a look before the last one: `None` unless its figures' whole intervals agree
+    with it.
+    """
     if holds is False and claim.vague:
-        return None  # the figure is near a bound that is ours, where a short run is even less certain
+        return (
+            None  # the figure is near a bound that is ours, where a short run is even less certain
+        )
     if isinstance(measurement, Number):
         low, high = claim.bounds
         inside = True if low <= measurement.low and measurement.high <= high else None
         return all_hold([inside, measurement.besides]) if holds else holds
     if isinstance(measurement, Order) and holds:
-        return all_hold(at_least(difference(a, b).at(look), 0.0) for a, b in pairwise(measurement.numbers))
+        return all_hold(
+            at_least(difference(a, b).at(look), 0.0) for a, b in pairwise(measurement.numbers)
+        )
     return holds
 
 
 def _has_few_values(measurement: Measurement) -> bool:
-    """Whether an interval is not known: a figure has fewer than three values, or no figure was kept.
+    """Whether an interval is not known: a figure has fewer than three values, or no figure was
+    kept.
 
-    Figures from points that a short run has not shortened equal a whole run's, and need no more values than there.
+    Figures from points that a short run has not shortened equal a whole run's, and need no more
+    values than there.
     """
     numbers = [measurement] if isinstance(measurement, Number) else list(measurement.numbers)
     if isinstance(measurement, Finding) and measurement.parts:
@@ -290,7 +334,10 @@ def _has_few_values(measurement: Measurement) -> bool:
 def _missed_by_one(measurement: Measurement) -> bool:
     """Whether a finding's statement is missed by figures that all have intervals."""
     parts = measurement.parts if isinstance(measurement, Finding) else ()
-    return any(part.holds is False and not any(case.number.lacking for case in part.cases) for part in parts)
+    return any(
+        part.holds is False and not any(case.number.lacking for case in part.cases)
+        for part in parts
+    )
 
 
 def _widest(figures: Sequence[Number]) -> float | None:
@@ -298,22 +345,34 @@ def _widest(figures: Sequence[Number]) -> float | None:
 
 
 def _error(claim: Claim, simulated: float) -> float:
-    """The distance from the published figure as a fraction of it; from the nearest end of a range, 0 inside."""
+    """The distance from the published figure as a fraction of it; from the nearest end of a range,
+    0 inside.
+    """
     if claim.kind != "range":
         return simulated / (claim.value or 0.0) - 1
     low, high = claim.bounds
-    return simulated / low - 1 if simulated < low else simulated / high - 1 if simulated > high else 0.0
+    return (
+        simulated / low - 1
+        if simulated < low
+        else simulated / high - 1
+        if simulated > high
+        else 0.0
+    )
 
 
 def _one_run(claim: Claim, figure: Number, look: int | None) -> tuple[float, float] | None:
-    """The place of a single run, for a figure that the source took in one run; `None` with too few simulated runs."""
+    """The place of a single run, for a figure that the source took in one run; `None` with too few
+    simulated runs.
+    """
     return prediction(figure.runs, look) if claim.one_run and len(figure.runs) >= FEWEST else None
 
 
 def _near(claim: Claim, figure: Number, one_run: tuple[float, float] | None) -> bool | None:
-    """Whether the mean is within the bounds; `None` if the mean is outside, but not its whole interval.
+    """Whether the mean is within the bounds; `None` if the mean is outside, but not its whole
+    interval.
 
-    A figure from one run is near, too, if the prediction interval for one run has it, and is not near otherwise.
+    A figure from one run is near, too, if the prediction interval for one run has it, and is not
+    near otherwise.
     """
     low, high = claim.bounds
     if low <= figure.mean <= high:
@@ -324,11 +383,16 @@ def _near(claim: Claim, figure: Number, one_run: tuple[float, float] | None) -> 
 
 
 def _in_order(claim: Claim, order: Order, look: int | None) -> bool | None:
-    """Whether the names have the published order; `None` if another one, and no interval excludes the published."""
+    """Whether the names have the published order; `None` if another one, and no interval excludes
+    the published.
+    """
     if tuple(order.names) == claim.order:
         return True
     found = dict(zip(order.names, order.numbers, strict=True))
     if found.keys() != set(claim.order):
         return False
-    pairs = (difference(found[better], found[worse]).at(look) for better, worse in combinations(claim.order, 2))
+    pairs = (
+        difference(found[better], found[worse]).at(look)
+        for better, worse in combinations(claim.order, 2)
+    )
     return False if any(at_least(figure, 0.0) is False for figure in pairs) else None

@@ -1,8 +1,9 @@
-"""Pages on the user's own work: one HTML file for an experiment, a sweep, a comparison, a calibration or a run.
+"""Pages on the user's own work: one HTML file for an experiment, a sweep, a comparison, a
+calibration or a run.
 
-A page holds only that work: its title, one sentence per finding, sections with figures and tables, the exact command,
-the machines, and the build that made it. It needs no network. Its inputs are inside: ``elanite open`` writes them to a
-folder, with a command that gives the same results there.
+A page holds only that work: its title, one sentence per finding, sections with figures and tables,
+the exact command, the machines, and the build that made it. It needs no network. Its inputs are
+inside: ``elanite open`` writes them to a folder, with a command that gives the same results there.
 
     found = Page(
         title="Two jobs on 128 nodes",
@@ -14,8 +15,9 @@ folder, with a command that gives the same results there.
     )
     write(Path("place.html"), found)
 
-``frame`` has these types and the writer, ``inputs`` the embedded files and their limits. Each other module makes the
-pages for one kind of work. The papers' report (``elanite.report``) is a separate page, with claims.
+``frame`` has these types and the writer, ``inputs`` the embedded files and their limits. Each other
+module makes the pages for one kind of work. The papers' report (``elanite.report``) is a separate
+page, with claims.
 """
 
 from elanite.report.pages.frame import Drawing, Page, PageTable, Section, render, write

@@ -1,4 +1,6 @@
-"""A calibration's page: the fitted values with their intervals, and measured against simulated values."""
+"""A calibration's page: the fitted values with their intervals, and measured against simulated
+values.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ def page(found: Calibration, command: Sequence[str], inputs: Inputs) -> Page:
         for each in found.undetermined
     ]
     if not found.ended:
-        notes.append(f"The search used its {found.trials} sets of values before it ended: --trials allows more.")
+        notes.append(
+            f"The search used its {found.trials} sets of values before it ended: --trials allows"
+            " more."
+        )
     experiments = dict.fromkeys(group.experiment for group in found.groups)
     return Page(
         title=f"Calibration of {found.base.name}",
@@ -33,14 +38,21 @@ def page(found: Calibration, command: Sequence[str], inputs: Inputs) -> Page:
             [
                 " and ".join(experiments),
                 counted(len(found.places), "measured value"),
-                f"{counted(found.sets, 'set of values', 'sets of values')}, {found.trials:,} of them in the search",
+                (
+                    f"{counted(found.sets, 'set of values', 'sets of values')}, {found.trials:,} of"
+                    " them in the search"
+                ),
             ]
         ),
         findings=_findings(found),
         notes=notes,
         sections=[
             Section("Parameters", tables=[_values(found)], text=_correlated(found)),
-            Section("Measured and simulated", figures=found.figures(), tables=[_errors(found), _places(found)]),
+            Section(
+                "Measured and simulated",
+                figures=found.figures(),
+                tables=[_errors(found), _places(found)],
+            ),
         ],
         machines=[found.machine],
     )
@@ -59,7 +71,8 @@ def _findings(found: Calibration) -> list[str]:
 
 def _correlated(found: Calibration) -> list[str]:
     return [
-        f"{one} and {other} can hardly be told apart: the correlation of their errors is {share:.3f}."
+        f"{one} and {other} can hardly be told apart: the correlation of their errors is"
+        f" {share:.3f}."
         for one, other, share in found.alike
     ]
 
@@ -75,13 +88,13 @@ def _values(found: Calibration) -> PageTable:
         for each in found.values
     ]
     note = (
-        "The interval has the values within the range that fit no worse than chance explains. Values have two digits of"
-        " their standard error here, and all digits in the machine file."
+        "The interval has the values within the range that fit no worse than chance explains."
+        " Values have two digits of their standard error here, and all digits in the machine file."
     )
     if found.misfit:
         note += (
-            " No values fit: an interval has those that fit hardly worse than the best, and there is none where both"
-            " ends of the range do."
+            " No values fit: an interval has those that fit hardly worse than the best, and there"
+            " is none where both ends of the range do."
         )
     return PageTable(columns, rows, "Fitted parameters", right=columns[1:], note=note)
 
@@ -96,21 +109,44 @@ def _errors(found: Calibration) -> PageTable:
         for each in found.groups
     ]
     return PageTable(
-        columns, rows, "Errors by series and metric", right=columns[3:], note="Errors are root mean squares."
+        columns,
+        rows,
+        "Errors by series and metric",
+        right=columns[3:],
+        note="Errors are root mean squares.",
     )
 
 
 def _places(found: Calibration) -> PageTable:
     """Every line in the file with measured values."""
-    columns = ("experiment", "series", "configuration", "metric", "measured", "sigma", "before", "after", "residual")
+    columns = (
+        "experiment",
+        "series",
+        "configuration",
+        "metric",
+        "measured",
+        "sigma",
+        "before",
+        "after",
+        "residual",
+    )
     left_out = ("id", "seed", "experiment", "series")
     rows = []
     for each in found.places:
         twins = {name for name in each.about if name.rpartition("_")[0] in each.about}
-        about = {name: value for name, value in each.about.items() if name not in left_out and name not in twins}
+        about = {
+            name: value
+            for name, value in each.about.items()
+            if name not in left_out and name not in twins
+        }
         numbers = (each.measured, each.sigma, each.before, each.after, each.residual)
         words = ", ".join(f"{name} {plain(value)}" for name, value in about.items())
-        names = (each.about["experiment"], each.about["series"], words, heading(each.metric, each.unit))
+        names = (
+            each.about["experiment"],
+            each.about["series"],
+            words,
+            heading(each.metric, each.unit),
+        )
         rows.append((*map(str, names), *map(number, numbers)))
     assumed = "" if all(each.stated for each in found.places) else f" {ASSUMED}"
     note = f"The residual is after less measured, in standard errors of both.{assumed}"

@@ -1,4 +1,6 @@
-"""The page that compares two folders: the figures that differ, and those that are equal or undecided."""
+"""The page that compares two folders: the figures that differ, and those that are equal or
+undecided.
+"""
 
 from __future__ import annotations
 
@@ -42,15 +44,28 @@ def page(found: Comparison, names: tuple[str, str], command: Sequence[str], inpu
 def _settings(found: Comparison) -> list[Section]:
     """The inputs that differ between points with the same work."""
     if not found.settings:
-        return [Section("Inputs", text=["Machines, experiments, seeds and simulator are the same on both sides."])]
+        return [
+            Section(
+                "Inputs",
+                text=["Machines, experiments, seeds and simulator are the same on both sides."],
+            )
+        ]
     rows = [(one.key, *one.texts) for one in found.settings]
-    return [Section("Inputs that differ", tables=[PageTable(("key", "A", "B"), rows, "Keys as in --set")])]
+    return [
+        Section(
+            "Inputs that differ", tables=[PageTable(("key", "A", "B"), rows, "Keys as in --set")]
+        )
+    ]
 
 
 def _figures_of(found: Comparison) -> list[Section]:
     drawn = compared.draw(found.lines)
     return [
-        Section(f"{experiment} {series}", figures=drawn.get((experiment, series), ()), tables=_tables(lines))
+        Section(
+            f"{experiment} {series}",
+            figures=drawn.get((experiment, series), ()),
+            tables=_tables(lines),
+        )
         for (experiment, series), lines in found.series.items()
     ]
 
@@ -79,23 +94,31 @@ def inputs(found: Comparison, a: Path, b: Path, options: Sequence[str]) -> Input
 
 
 def _largest_change(found: Comparison) -> list[str]:
-    """The largest change among the figures that differ, as a factor, without those that are zero on one side."""
+    """The largest change among the figures that differ, as a factor, without those that are zero on
+    one side.
+    """
     differing = found.of(ComparisonState.DIFFERS)
     line = next((line for line in differing if math.isfinite(line.change) and not line.flag), None)
     if line is None:
         return []
     place = ", ".join(
-        f"{name} {plain(value)}" for name, value in line.parameters.items() if _is_listed(found, line, name)
+        f"{name} {plain(value)}"
+        for name, value in line.parameters.items()
+        if _is_listed(found, line, name)
     )
     a, b, ratio = line.texts
     below = abs(line.pair.b.figure.mean) < abs(line.pair.a.figure.mean)
     factor = f", a factor of {distinct(1 + line.change, 1.0)[0]}" if below else ""
     where = ", ".join(filter(None, [f"{line.experiment} {line.series}", line.job, place]))
-    among = f"the {len(differing)} figures that differ" if len(differing) > 1 else "the figure that differs"
+    among = (
+        f"the {len(differing)} figures that differ"
+        if len(differing) > 1
+        else "the figure that differs"
+    )
     paired = ", pair by pair" if line.pair.paired else ""
     return [
-        f"Largest change of {among}: {heading(line.metric, line.unit)}, B / A {ratio}{factor}{paired};"
-        f" A has {a}, B has {b} ({where})."
+        f"Largest change of {among}: {heading(line.metric, line.unit)}, B / A"
+        f" {ratio}{factor}{paired}; A has {a}, B has {b} ({where})."
     ]
 
 
@@ -107,7 +130,9 @@ def _outside(inputs: Inputs) -> list[str]:
     """The remark that the page does not hold the results."""
     if not inputs.absent:
         return []
-    return [f"the compared points have more than {MOST_BYTES >> 20} MB: the page does not hold them"]
+    return [
+        f"the compared points have more than {MOST_BYTES >> 20} MB: the page does not hold them"
+    ]
 
 
 def _tables(lines: Sequence[StoreLine]) -> list[PageTable]:
@@ -121,7 +146,9 @@ def _tables(lines: Sequence[StoreLine]) -> list[PageTable]:
     return found
 
 
-def _table(lines: Sequence[StoreLine], varying: Sequence[str], caption: str, *, folded: bool) -> PageTable:
+def _table(
+    lines: Sequence[StoreLine], varying: Sequence[str], caption: str, *, folded: bool
+) -> PageTable:
     columns = (*varying, "figure", "A", "B", "B / A", "state")
     rows = [
         (

@@ -1,9 +1,10 @@
 """An experiment's configurations as curves.
 
-A *curve* is one configuration over its benchmark kind's axis: jobs over the load they offer, pings over message size,
-collective operations over the node count (node sets have no order). Two machines, patterns, placements, jobs or values
-for any other key are two curves. A *place* on a curve is one configuration's mean over batches and seeds, exactly a row
-of the results' summary; nothing is averaged over configurations, fitted or interpolated.
+A *curve* is one configuration over its benchmark kind's axis: jobs over the load they offer, pings
+over message size, collective operations over the node count (node sets have no order). Two
+machines, patterns, placements, jobs or values for any other key are two curves. A *place* on a
+curve is one configuration's mean over batches and seeds, exactly a row of the results' summary;
+nothing is averaged over configurations, fitted or interpolated.
 """
 
 from __future__ import annotations
@@ -78,10 +79,14 @@ class Curve:
     """The axis parameter; empty if the curve has one place."""
     places: list[CurvePoint] = field(default_factory=list)
     group: str = ""
-    """The series that it is compared with; empty for all of a page. Jobs beside a benchmark have its series."""
+    """The series that it is compared with; empty for all of a page.
+
+    Jobs beside a benchmark have its series.
+    """
     job: str = ""
-    """The job or program, if there are several or if it runs beside a benchmark: different jobs' loads, times and
-    latencies are not compared."""
+    """The job or program, if there are several or if it runs beside a benchmark: different jobs'
+    loads, times and latencies are not compared.
+    """
     beside: str = ""
     """The label without the job."""
 
@@ -118,7 +123,9 @@ def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
     groups: list[tuple[str, list[str]]] = []
     for kind in dict.fromkeys(kinds.values()):
         series = [name for name, of in kinds.items() if of == kind]
-        groups += [(kind, group) for group in ([series] if kind == JOBS else comparable(rows, series))]
+        groups += [
+            (kind, group) for group in ([series] if kind == JOBS else comparable(rows, series))
+        ]
     for kind, group in groups:
         here = rows.filter(pl.col("series").is_in(group))
         name = series_names(group) if len(groups) > 1 else ""
@@ -136,7 +143,9 @@ def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
 def unsearched(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows without the first loads in saturation point searches: no result uses such a load."""
     found = searches(rows)
-    loads = [name for name in rows.columns if name.split(".")[-1] in ("load", f"load{SUFFIX['MB/s']}")]
+    loads = [
+        name for name in rows.columns if name.split(".")[-1] in ("load", f"load{SUFFIX['MB/s']}")
+    ]
     if not found:
         return rows
     kept = pl.when(~pl.col("series").is_in(found))
@@ -149,13 +158,17 @@ def searches(rows: pl.DataFrame) -> list[str]:
 
 
 def _of_jobs(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows for jobs with a load; others, such as the packets that a fault corrupts, belong to the network."""
+    """The rows for jobs with a load; others, such as the packets that a fault corrupts, belong to
+    the network.
+    """
     loaded = rows.filter(pl.col("metric") == "accepted").select("job").unique()
     return rows.join(loaded, on="job", how="semi", nulls_equal=True, maintain_order="left")
 
 
 def comparable(rows: pl.DataFrame, series: Sequence[str]) -> list[list[str]]:
-    """The series that vary the same keys, together: an experiment's barriers and broadcasts are not compared."""
+    """The series that vary the same keys, together: an experiment's barriers and broadcasts are not
+    compared.
+    """
     found: dict[tuple[str, ...], list[str]] = {}
     for name in series:
         keys = varying(rows.filter(pl.col("series") == name))
@@ -165,7 +178,11 @@ def comparable(rows: pl.DataFrame, series: Sequence[str]) -> list[list[str]]:
 
 def series_names(series: Sequence[str]) -> str:
     """Some series' names, the first one if there are many."""
-    return ", ".join(series) if len(series) <= MOST_NAMED else f"{series[0]} and {len(series) - 1} more"
+    return (
+        ", ".join(series)
+        if len(series) <= MOST_NAMED
+        else f"{series[0]} and {len(series) - 1} more"
+    )
 
 
 def label_of(row: Mapping[str, object], columns: Sequence[str]) -> str:
@@ -177,7 +194,13 @@ def label_of(row: Mapping[str, object], columns: Sequence[str]) -> str:
         value = label(row[name])
         if value.startswith("[") and value.endswith("]"):  # a list, such as topology.up
             value = value[1:-1]
-        words.append(f"job {value}" if name == "job" else value if name.split(".")[-1] in BARE else f"{name} {value}")
+        words.append(
+            f"job {value}"
+            if name == "job"
+            else value
+            if name.split(".")[-1] in BARE
+            else f"{name} {value}"
+        )
     return ", ".join(words)
 
 
@@ -186,12 +209,16 @@ def distinguishing(rows: pl.DataFrame) -> list[str]:
     names = varying(rows)
     if "series" not in names:
         return names
-    decided = rows.group_by("series").agg(pl.col(name).n_unique() for name in names if name != "series")
+    decided = rows.group_by("series").agg(
+        pl.col(name).n_unique() for name in names if name != "series"
+    )
     return [name for name in names if name == "series" or decided[name].max() != 1]
 
 
 def within_kinds(rows: pl.DataFrame, kinds: Mapping[str, str]) -> dict[str, set[str]]:
-    """For each series the columns that distinguish configurations of its kind: labels of pings have no jobs' keys."""
+    """For each series the columns that distinguish configurations of its kind: labels of pings have
+    no jobs' keys.
+    """
     found: dict[str, set[str]] = {}
     for kind in dict.fromkeys(kinds.values()):
         series = [name for name, of in kinds.items() if of == kind]
@@ -211,20 +238,34 @@ def _of_kind(rows: pl.DataFrame, kind: str, group: str, *, aside: bool = False) 
     judged = with_states(rows) if kind == JOBS else rows.with_columns(_STEADY)
     keys = [*parameters(judged), STATE, REASON, "metric", "unit"]
     for row in summarise(judged, keys).iter_rows(named=True):
-        key = repr([value for name, value in row.items() if name not in ("metric", "unit", "mean", "low", "high", "n")])
+        key = repr(
+            [
+                value
+                for name, value in row.items()
+                if name not in ("metric", "unit", "mean", "low", "high", "n")
+            ]
+        )
         if key not in means:
-            axis = next((name for name in (f"{row['job']}.{over}", over) if row.get(name) is not None), "")
+            axis = next(
+                (name for name in (f"{row['job']}.{over}", over) if row.get(name) is not None), ""
+            )
             if kind != JOBS and (axis not in names or _numeric(row, axis) is None):
                 axis = ""  # node sets, such as "0-14:2", have no order
             own = label_of(row, [name for name in names if name != axis])
             means[key] = {}
             beside = label_of(row, [name for name in names if name not in (axis, "job")])
-            job = plain(row["job"] or "") if aside or (kind in (JOBS, PROGRAMS) and "job" in names) else ""
+            job = (
+                plain(row["job"] or "")
+                if aside or (kind in (JOBS, PROGRAMS) and "job" in names)
+                else ""
+            )
             curve = found.setdefault((axis, own), Curve(kind, own, axis, [], group, job, beside))
             at = label(row[axis]) if axis else ""
             halves[key] = {}
             state = QueueState(row[STATE]), row[REASON], seeds
-            curve.places.append(CurvePoint(_numeric(row, axis), at, means[key], halves[key], *state))
+            curve.places.append(
+                CurvePoint(_numeric(row, axis), at, means[key], halves[key], *state)
+            )
         means[key][row["metric"]] = row["mean"]
         if row["n"] >= FEWEST and row["metric"] not in YES_OR_NO:
             halves[key][row["metric"]] = (row["high"] - row["low"]) / 2

@@ -1,8 +1,9 @@
 """The page on an experiment or a sweep, from its finished points.
 
-The findings are sentences on result numbers (``findings``, ``hottest``), and the tables below the figures
-(``summaries``) have the same numbers for every configuration. Without ``[[figure]]``, series of one kind that vary the
-same keys share their charts, so that placements in separate series can be compared.
+The findings are sentences on result numbers (``findings``, ``hottest``), and the tables below the
+figures (``summaries``) have the same numbers for every configuration. Without ``[[figure]]``,
+series of one kind that vary the same keys share their charts, so that placements in separate series
+can be compared.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ def page(
 ) -> Page:
     """The page on a plan's finished points; ``command`` are the command-line words that ran it.
 
-    ``limits`` are the plan's and its results' limits, by default the plan's. The findings compare the configurations if
-    ``compared``.
+    ``limits`` are the plan's and its results' limits, by default the plan's. The findings compare
+    the configurations if ``compared``.
     """
     limits = of_plans([plan]) if limits is None else limits
     limited = [f"{limit.words}." for limit in limits if limit.kind != ASSUMED]
@@ -73,13 +74,19 @@ def page(
     columns = curves.distinguishing(rows)
     named = curves.within_kinds(rows, kinds)
     own = [_label_point(point, shared, searches, named[point.series]) for point in points]
-    links = hottest.hottest(own, store, columns) if any(_loaded(point, store) for point in own) else []
+    links = (
+        hottest.hottest(own, store, columns) if any(_loaded(point, store) for point in own) else []
+    )
     best = hottest.first(links)
     drawn = _figures(plan, store, rows, kinds)
     empty = missing(plan, store, [one.name for one in drawn])
     lost, counts = failures(_with_parameters(_without_shared_changes(rows, shared), named), columns)
     found += [*programs.findings(own, store, columns), *lost, *rails(points, store)]
-    results = [Section("Results", figures=drawn, tables=[*summaries.tables(configurations, units), *counts])]
+    results = [
+        Section(
+            "Results", figures=drawn, tables=[*summaries.tables(configurations, units), *counts]
+        )
+    ]
     if best is not None:
         known = hottest.shares(best.point, store)
         found += [hottest.sentence(best, links, known), *hottest.slowest(own, store, columns)]
@@ -90,7 +97,9 @@ def page(
         title=plan.title,
         command=command,
         inputs=inputs,
-        about=" · ".join([_about(plan, points, store), *([f"all with {', '.join(shared)}"] if shared else [])]),
+        about=" · ".join(
+            [_about(plan, points, store), *([f"all with {', '.join(shared)}"] if shared else [])]
+        ),
         findings=found,
         notes=[
             *_notes(plan, points, store),
@@ -106,7 +115,8 @@ def page(
 def pictures(plan: Plan, store: Store) -> list[Figure]:
     """The page's figures without sliders and lists, for a separate picture.
 
-    Matrices cover points with time slices, for each configuration's first seed: the measured window.
+    Matrices cover points with time slices, for each configuration's first seed: the measured
+    window.
     """
     points = frames.finished(plan, store)
     rows = curves.unsearched(frames.tidy(points, store))
@@ -124,7 +134,11 @@ def pictures(plan: Plan, store: Store) -> list[Figure]:
     shown = list(first.values())[:MOST_MATRICES]
     cases = [beside.PicturePoint(one.configuration, matrix(one.point, store)) for one in shown]
     flows = programs.figures(own, store, curves.distinguishing(rows))
-    return [*_figures(plan, store, rows, kinds), *flows, *(beside.still_pictures(cases) if cases else [])]
+    return [
+        *_figures(plan, store, rows, kinds),
+        *flows,
+        *(beside.still_pictures(cases) if cases else []),
+    ]
 
 
 def _without_shared_changes(rows: pl.DataFrame, shared: Sequence[str]) -> pl.DataFrame:
@@ -143,13 +157,19 @@ def _with_parameters(rows: pl.DataFrame, named: Mapping[str, Collection[str]]) -
         others = [series for series, names in named.items() if name not in names]
         return pl.when(~pl.col("series").is_in(others)).then(pl.col(name)).alias(name)
 
-    return rows.with_columns(without(name) for name in frames.parameters(rows) if name not in ("experiment", "series"))
+    return rows.with_columns(
+        without(name) for name in frames.parameters(rows) if name not in ("experiment", "series")
+    )
 
 
-def _label_point(point: Point, shared: Sequence[str], searches: Collection[str], names: Collection[str]) -> Point:
-    """A point with parameters for its label: without the changes that all machines share, and a search's first load.
+def _label_point(
+    point: Point, shared: Sequence[str], searches: Collection[str], names: Collection[str]
+) -> Point:
+    """A point with parameters for its label: without the changes that all machines share, and a
+    search's first load.
 
-    ``searches`` are the series that search the saturation point, ``names`` the parameters in labels.
+    ``searches`` are the series that search the saturation point, ``names`` the parameters in
+    labels.
     """
     own = {name: value for name, value in point.parameters.items() if name in names}
     if shared and grouping.MACHINE in own:
@@ -160,7 +180,9 @@ def _label_point(point: Point, shared: Sequence[str], searches: Collection[str],
 
 
 def _loaded(point: Point, store: Store) -> bool:
-    """Whether a point offers loads, or packets waited for its links: a ping alone has no hottest link."""
+    """Whether a point offers loads, or packets waited for its links: a ping alone has no hottest
+    link.
+    """
     if point.kind in (curves.JOBS, curves.PROGRAMS):
         return True
     links = store.table(point.id, "links")
@@ -200,7 +222,9 @@ def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]
 
 
 def _congestion(links: Sequence[hottest.Hottest], store: Store) -> list[Section]:
-    """The congestion matrices of the points with the hottest links, of all seeds; the hottest point comes up first."""
+    """The congestion matrices of the points with the hottest links, of all seeds; the hottest point
+    comes up first.
+    """
     waited = [one for one in links if one.links["waiting_us"].sum() > 0]
     if not waited:
         return []
@@ -213,7 +237,10 @@ def _congestion(links: Sequence[hottest.Hottest], store: Store) -> list[Section]
     if len(shown) == len(waited) < len(links):
         text.append(f"Packets waited for a link in {len(shown)} of {counted(len(links), 'point')}.")
     elif len(links) > len(shown):
-        text.append(f"The {len(shown)} of {counted(len(links), 'point')} with the longest waits for one link.")
+        text.append(
+            f"The {len(shown)} of {counted(len(links), 'point')} with the longest waits for one"
+            " link."
+        )
     drawn = beside.draw(cases, start)
     return [Section("Congestion", text, drawn)] if drawn else []
 
@@ -240,7 +267,9 @@ def _notes(plan: Plan, points: Sequence[Point], store: Store) -> list[str]:
     missing = every - len({point.id for point in points})
     said = [f"Incomplete: {missing} of {every} points {are(missing)} missing."] if missing else []
     manifests = (manifest for point in points if (manifest := store.get(point.id)) is not None)
-    others = build.note(build.grouped(build.Build.of(manifest.data["versions"]) for manifest in manifests))
+    others = build.note(
+        build.grouped(build.Build.of(manifest.data["versions"]) for manifest in manifests)
+    )
     return [*said, *([f"{others[:1].upper()}{others[1:]}."] if others else [])]
 
 
@@ -252,7 +281,8 @@ def run_keys(points: Sequence[Point]) -> list[str]:
         for key in RUN_KEYS:
             found[key].setdefault(plain(run[key]), {})[point.series] = None
     parts = [
-        f"run.{key} is {value_list([f'{value} ({value_list(list(series))})' for value, series in values.items()])}"
+        f"run.{key} is"
+        f" {value_list([f'{value} ({value_list(list(series))})' for value, series in values.items()])}"
         for key, values in found.items()
         if len(values) > 1
     ]

@@ -1,7 +1,8 @@
-"""Failure counters: packets that were refused or lost and sent again, and messages that ended with an error.
+"""Failure counters: packets that were refused or lost and sent again, and messages that ended with
+an error.
 
-Packet counters belong to the network, message counters to jobs. A figure is the mean over a configuration's seeds,
-summed over its jobs.
+Packet counters belong to the network, message counters to jobs. A figure is the mean over a
+configuration's seeds, summed over its jobs.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ REASONS = ("packets_unreachable", "packets_corrupted", "packets_timed_out")
 
 
 def failures(rows: pl.DataFrame, columns: Sequence[str]) -> tuple[list[str], list[PageTable]]:
-    """The finding and the table for tidy rows with failures; ``columns`` distinguish their configurations."""
+    """The finding and the table for tidy rows with failures; ``columns`` distinguish their
+    configurations.
+    """
     here = rows.filter(pl.col("metric").is_in(list(METRICS)))
     if here.is_empty():
         return [], []
@@ -45,16 +48,32 @@ def failures(rows: pl.DataFrame, columns: Sequence[str]) -> tuple[list[str], lis
     keys = list(dict.fromkeys(["series", *names]))
     runs = here.group_by([*keys, "id", "metric"], maintain_order=True).agg(pl.col("value").sum())
     found: dict[str, dict[str, float]] = {}
-    for row in runs.group_by([*keys, "metric"], maintain_order=True).agg(pl.col("value").mean()).iter_rows(named=True):
+    for row in (
+        runs.group_by([*keys, "metric"], maintain_order=True)
+        .agg(pl.col("value").mean())
+        .iter_rows(named=True)
+    ):
         found.setdefault(label_of(row, names) or "all", {})[row["metric"]] = row["value"]
     shown = [name for name in METRICS if any(name in one for one in found.values())]
-    lines = [(label, *(number(one[name]) if name in one else "" for name in shown)) for label, one in found.items()]
+    lines = [
+        (label, *(number(one[name]) if name in one else "" for name in shown))
+        for label, one in found.items()
+    ]
     heads = [METRICS[name] for name in shown]
-    note = "Packets, and in the last column messages, in the measured window of a run; means over seeds."
+    note = (
+        "Packets, and in the last column messages, in the measured window of a run; means over"
+        " seeds."
+    )
     seeds = here["seed"].n_unique()
     resent = runs.filter(pl.col("metric") == "packets_resent")["value"].max()
     most = float(resent) if isinstance(resent, int | float) else 0.0
-    table = PageTable(("configuration", *heads), lines, "Packets refused, lost and sent again", right=heads, note=note)
+    table = PageTable(
+        ("configuration", *heads),
+        lines,
+        "Packets refused, lost and sent again",
+        right=heads,
+        note=note,
+    )
     return [_sentence(found, seeds, most)], [table]
 
 
@@ -77,20 +96,30 @@ def rails(points: Sequence[Point], store: Store) -> list[str]:
             said.append(f"Failures: {where}{rail} has not failed: the runs end before {at} µs.")
             continue
         of = f"{sum(down)} of {counted(len(down), 'point')}{f' of {series}' if several else ''}"
-        said.append(f"Failures: {rail} is down from {at} µs to the end in {of}; lost packets are not counted.")
+        said.append(
+            f"Failures: {rail} is down from {at} µs to the end in {of}; lost packets are not"
+            " counted."
+        )
     return said
 
 
 def _sentence(found: Mapping[str, Mapping[str, float]], seeds: int, most: float) -> str:
-    """The configuration that sends most packets again; ``most`` belongs to the run that sends most again."""
+    """The configuration that sends most packets again; ``most`` belongs to the run that sends most
+    again.
+    """
     if not any(value for one in found.values() for value in one.values()):
         return "Failures: no packet was refused or lost."
-    label, worst = max(found.items(), key=lambda one: (one[1].get("packets_resent", 0.0), sum(one[1].values())))
+    label, worst = max(
+        found.items(), key=lambda one: (one[1].get("packets_resent", 0.0), sum(one[1].values()))
+    )
     where = f" ({label})" if len(found) > 1 else ""
     bound = "at most " if len(found) > 1 else ""
     why = [f"{number(worst[name])} {METRICS[name]}" for name in REASONS if worst.get(name)]
     of = f"as the mean of {seeds} seeds" if seeds > 1 else "in a run"
-    said = f"Failures: {bound}{number(worst.get('packets_resent', 0.0))} packets sent again {of}{where}"
+    said = (
+        f"Failures: {bound}{number(worst.get('packets_resent', 0.0))} packets sent again"
+        f" {of}{where}"
+    )
     said += f", {', '.join(why)}" if why else ""
     said += f"; at most {number(most)} packets sent again in a run" if seeds > 1 else ""
     errors = sum(bool(one.get("failed")) for one in found.values())

@@ -1,9 +1,9 @@
 """The files that a command read, under names in one folder, and the command with these names.
 
-The folder can be anywhere: a machine file that the experiment names is given by ``--machine``, and pair, flow and trace
-files from outside the experiment's folder lose their folders, in the experiment file, too. Machines with cables from a
-graph file are complete in themselves (``elanite.inputs.graphs``). Shipped machines and experiments are named, not
-embedded.
+The folder can be anywhere: a machine file that the experiment names is given by ``--machine``, and
+pair, flow and trace files from outside the experiment's folder lose their folders, in the
+experiment file, too. Machines with cables from a graph file are complete in themselves
+(``elanite.inputs.graphs``). Shipped machines and experiments are named, not embedded.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ _PAIRS = re.compile(r"[^\s,=\"'\[\]]+\.csv")
 
 
 class CommandFiles:
-    """One command's files: each added file gets a name in the folder, which replaces its path in the command."""
+    """One command's files: each added file gets a name in the folder, which replaces its path in
+    the command.
+    """
 
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
@@ -38,7 +40,10 @@ class CommandFiles:
 
     def source(self, source: Source) -> str:
         """Add a machine or experiment file; returns the command's word for it."""
-        if source.name in sources.shipped(source.kind) and sources.read_shipped(source.kind, source.name) == source:
+        if (
+            source.name in sources.shipped(source.kind)
+            and sources.read_shipped(source.kind, source.name) == source
+        ):
             return source.name
         text = source.text
         if source.kind == "experiment":
@@ -49,13 +54,19 @@ class CommandFiles:
         return self.content(source.argument, text.encode())
 
     def beside(self, experiment: Source, named: str) -> str:
-        """Add a file that an experiment names, relative to the experiment file; returns its path in the folder.
+        """Add a file that an experiment names, relative to the experiment file; returns its path in
+        the folder.
 
-        A path that stays below the experiment file is kept as it is, since point identities contain it.
+        A path that stays below the experiment file is kept as it is, since point identities contain
+        it.
         """
         path = Path(experiment.file).parent / named
         name = PurePosixPath(named)
-        inside = not name.is_absolute() and ".." not in name.parts and all(tame(part) == part for part in name.parts)
+        inside = (
+            not name.is_absolute()
+            and ".." not in name.parts
+            and all(tame(part) == part for part in name.parts)
+        )
         if not inside or not path.is_file():
             return self.path(path)
         content = bounded.load(path, MOST_BYTES)
@@ -65,14 +76,19 @@ class CommandFiles:
         return named
 
     def path(self, path: Path) -> str:
-        """Add a file by its path; a file that is too large, or cannot be read, is absent. Returns its name."""
+        """Add a file by its path; a file that is too large, or cannot be read, is absent.
+
+        Returns its name.
+        """
         try:
             return self.content(str(path), bounded.typed(path, MOST_BYTES))
         except OSError:
             return self.program(path)
 
     def content(self, path: str, content: bytes) -> str:
-        """Add a file by its content; returns its name: the path's last part, in a folder if that one is taken."""
+        """Add a file by its content; returns its name: the path's last part, in a folder if that
+        one is taken.
+        """
         last = "stdin" if Path(path) == bounded.STDIN else tame(Path(path).name)
         name, count = last, 1
         while self.contents.get(name, content) != content:
@@ -82,7 +98,9 @@ class CommandFiles:
         return name
 
     def program(self, path: Path) -> str:
-        """Name a file that stays outside the page, such as a program; its checksum is listed if it can be read."""
+        """Name a file that stays outside the page, such as a program; its checksum is listed if it
+        can be read.
+        """
         name = tame(path.name)
         try:
             with bounded.opened(path) as file:
@@ -113,15 +131,21 @@ def outputs(**named: Path | str | None) -> list[str]:
     words = []
     for option, value in named.items():
         if value is not None:
-            words += [f"--{option.replace('_', '-')}", tame(value.name) if isinstance(value, Path) else value]
+            words += [
+                f"--{option.replace('_', '-')}",
+                tame(value.name) if isinstance(value, Path) else value,
+            ]
     return words
 
 
-def of_plan(plan: Plan, options: Sequence[str], verb: str = "run", written: Sequence[str] = ()) -> Inputs:
+def of_plan(
+    plan: Plan, options: Sequence[str], verb: str = "run", written: Sequence[str] = ()
+) -> Inputs:
     """The inputs for ``elanite run`` or ``elanite sweep``.
 
-    ``options`` are the words that decide the results besides the files: key changes, seeds and selections. ``written``
-    are the words from ``outputs``; without any, the page has the experiment's name.
+    ``options`` are the words that decide the results besides the files: key changes, seeds and
+    selections. ``written`` are the words from ``outputs``; without any, the page has the
+    experiment's name.
     """
     files = CommandFiles()
     words = ["elanite", verb, files.source(plan.experiment)]
@@ -136,5 +160,7 @@ def of_plan(plan: Plan, options: Sequence[str], verb: str = "run", written: Sequ
 
 def tame(name: str) -> str:
     """A file name without characters that a folder or a command could misread."""
-    found = "".join("_" if ord(one) < 32 or ord(one) == 127 or one in '\\/:*?"<>|' else one for one in name)
+    found = "".join(
+        "_" if ord(one) < 32 or ord(one) == 127 or one in '\\/:*?"<>|' else one for one in name
+    )
     return re.sub(r"^-", "_", found)[-120:] or "file"

@@ -1,10 +1,10 @@
 """An experiment's findings: sentences on its best and worst configurations.
 
 - A curve's *highest accepted load* is the largest ``accepted`` mean at any load that was run.
-- The *knee* lies between two loads that were run: the highest one up to which all loads are steady, and the lowest
-  saturated one. Undecided points (``states``) are counted apart.
-- A saturation point search has no load on its axis: its results come from the search's lower end, and are compared as
-  such.
+- The *knee* lies between two loads that were run: the highest one up to which all loads are steady,
+  and the lowest saturated one. Undecided points (``states``) are counted apart.
+- A saturation point search has no load on its axis: its results come from the search's lower end,
+  and are compared as such.
 """
 
 from __future__ import annotations
@@ -39,8 +39,18 @@ def sentences(found: Sequence[Curve], units: Mapping[str, str]) -> list[str]:
         here = [curve for curve in found if (curve.kind, curve.group) == (kind, group)]
         jobs = list(dict.fromkeys(curve.job for curve in here))
         for job in jobs[:MOST_JOBS]:
-            alone = [replace(curve, label=curve.beside) if job else curve for curve in here if curve.job == job]
-            of = f" of job {job}{f' in {group}' if group else ''}" if job else f" of {group}" if group else ""
+            alone = [
+                replace(curve, label=curve.beside) if job else curve
+                for curve in here
+                if curve.job == job
+            ]
+            of = (
+                f" of job {job}{f' in {group}' if group else ''}"
+                if job
+                else f" of {group}"
+                if group
+                else ""
+            )
             if kind == JOBS:
                 said += _of_searches([curve for curve in alone if curve.searched], units, of)
                 said += _of_loads([curve for curve in alone if not curve.searched], units, of)
@@ -48,7 +58,8 @@ def sentences(found: Sequence[Curve], units: Mapping[str, str]) -> list[str]:
                 said += _of_metrics(alone, kind, units, of)
         if len(jobs) > MOST_JOBS:
             said.append(
-                f"The tables have {counted(len(jobs) - MOST_JOBS, 'more job')}{f' of {group}' if group else ''}."
+                "The tables have"
+                f" {counted(len(jobs) - MOST_JOBS, 'more job')}{f' of {group}' if group else ''}."
             )
     return said
 
@@ -62,7 +73,9 @@ def _by(at: str) -> str:
 
 
 def _configurations(count: int, of: int, label: str) -> str:
-    """The configurations with a figure, within a sentence: one by its label, several by their number."""
+    """The configurations with a figure, within a sentence: one by its label, several by their
+    number.
+    """
     if count == 1:
         return _named(label)
     every = "both" if of == 2 else f"all {of}"
@@ -80,7 +93,10 @@ def _of_loads(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Ite
     known = [curve for curve in found if curve.saturated or _last(curve) == last]
     means = [curve.best.means["accepted"] for curve in known]
     low = [curve for curve in known if number(curve.best.means["accepted"]) == number(min(means))]
-    said = f"Highest accepted load{job}: {_best(top, unit)}{_configurations(len(top), len(found), top[0].label)}"
+    said = (
+        f"Highest accepted load{job}:"
+        f" {_best(top, unit)}{_configurations(len(top), len(found), top[0].label)}"
+    )
     if low and len({number(mean) for mean in means}) > 1:
         said += f"; the lowest of the {len(known)} maxima is {_best(low, unit)}"
         said += _configurations(len(low), len(found), low[0].label)
@@ -92,11 +108,16 @@ def _of_loads(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Ite
 
 
 def _unknown(found: Sequence[Curve], known: Sequence[Curve]) -> str:
-    """The configurations that do not saturate and were offered less than others: their maximum is unknown."""
+    """The configurations that do not saturate and were offered less than others: their maximum is
+    unknown.
+    """
     rest = [curve for curve in found if curve not in known]
     if not rest:
         return ""
-    return f"; {_others(rest, len(found))} not saturated, with loads up to {max(rest, key=_last).places[-1].at}"
+    return (
+        f"; {_others(rest, len(found))} not saturated, with loads up to"
+        f" {max(rest, key=_last).places[-1].at}"
+    )
 
 
 def _others(rest: Sequence[Curve], of: int) -> str:
@@ -106,7 +127,9 @@ def _others(rest: Sequence[Curve], of: int) -> str:
 
 
 def _highest_loads(found: Sequence[Curve]) -> str:
-    """The configurations' highest loads: the lowest one and, if they differ, the highest one, with their curves."""
+    """The configurations' highest loads: the lowest one and, if they differ, the highest one, with
+    their curves.
+    """
     lasts = sorted({_last(curve) for curve in found})
     ends = []
     for last in dict.fromkeys((lasts[0], lasts[-1])):
@@ -118,35 +141,54 @@ def _highest_loads(found: Sequence[Curve]) -> str:
 
 
 def _best(curves: Sequence[Curve], unit: str) -> str:
-    """The highest accepted load for curves that share it, and its offered load if this is the same, too."""
+    """The highest accepted load for curves that share it, and its offered load if this is the same,
+    too.
+    """
     best = [curve.best for curve in curves]
     at = _by(best[0].at) if len({place.at for place in best}) == 1 else ""
     return f"{with_half(best, 'accepted')} {unit}{at}"
 
 
 def _within(one: CurvePoint, other: CurvePoint, metric: str) -> bool:
-    """Whether the difference between two means is less than its interval; False for means without intervals."""
+    """Whether the difference between two means is less than its interval; False for means without
+    intervals.
+    """
     halves = [place.halves.get(metric, 0.0) for place in (one, other)]
     return abs(one.means[metric] - other.means[metric]) < math.hypot(*halves)
 
 
 def _knees(found: Sequence[Curve], job: str) -> Iterator[str]:
     """From which load on the sources' queues grow: the first and the last curves to saturate."""
-    knees = [(curve.saturated.x, curve) for curve in found if curve.saturated and curve.saturated.x is not None]
+    knees = [
+        (curve.saturated.x, curve)
+        for curve in found
+        if curve.saturated and curve.saturated.x is not None
+    ]
     if not knees:
-        if len({place.x for curve in found for place in curve.places}) > 1 and not any(c.undecided for c in found):
+        if len({place.x for curve in found for place in curve.places}) > 1 and not any(
+            c.undecided for c in found
+        ):
             yield f"No saturation{job} at any load{_highest_loads(found)}."
         return
     loads = sorted({x for x, _ in knees})
     named = loads if len(loads) <= MOST_KNEES else [loads[0], loads[-1]]
     ends = [_knees_at([curve for x, curve in knees if x == load], len(found)) for load in named]
     between = sum(x not in named for x, _ in knees)
-    said = f"Saturation{job}: {'; '.join(ends)}{f'; the other {between} between these loads' if between else ''}"
+    said = (
+        f"Saturation{job}:"
+        f" {'; '.join(ends)}{f'; the other {between} between these loads' if between else ''}"
+    )
     steady = sum(all(place.state is QueueState.STEADY for place in curve.places) for curve in found)
     if steady:
-        calm = [curve for curve in found if all(place.state is QueueState.STEADY for place in curve.places)]
+        calm = [
+            curve
+            for curve in found
+            if all(place.state is QueueState.STEADY for place in curve.places)
+        ]
         up_to = _highest_loads(calm) if len({_last(curve) for curve in found}) > 1 else ""
-        said += f"; {steady} of {len(found)} configurations {are(steady)} steady at all loads{up_to}"
+        said += (
+            f"; {steady} of {len(found)} configurations {are(steady)} steady at all loads{up_to}"
+        )
     yield f"{said}."
 
 
@@ -155,10 +197,15 @@ def _undecided(found: Sequence[Curve], unit: str, job: str) -> Iterator[str]:
     there = [(curve, place) for curve in found for place in curve.undecided]
     if not there:
         return
-    curve, worst = min(there, key=lambda one: one[1].means["accepted"] / (one[1].means.get("offered") or math.inf))
+    curve, worst = min(
+        there, key=lambda one: one[1].means["accepted"] / (one[1].means.get("offered") or math.inf)
+    )
     count = sum(len(one.places) for one in found)
     loads = counted(count, "load") + (" of all configurations" if len(found) > 1 else "")
-    said = f"Undecided{job} at {len(there)} of {loads}, whose window is too short or whose seeds differ"
+    said = (
+        f"Undecided{job} at {len(there)} of {loads}, whose window is too short or whose seeds"
+        " differ"
+    )
     if "offered" in worst.means:
         got, offered = distinct(worst.means["accepted"], worst.means["offered"])
         said += f": accepted {got} of {offered} {unit} offered{_by(worst.at)}{_named(curve.label)}"
@@ -167,13 +214,21 @@ def _undecided(found: Sequence[Curve], unit: str, job: str) -> Iterator[str]:
 
 def _of_searches(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Iterator[str]:
     """The saturation points, and the results at the searches' lower ends."""
-    names = {SEARCHED: f"Saturation point{job}", "accepted": f"Accepted load{job}", LATENCY: f"Mean latency{job}"}
+    names = {
+        SEARCHED: f"Saturation point{job}",
+        "accepted": f"Accepted load{job}",
+        LATENCY: f"Mean latency{job}",
+    }
     for metric, name in names.items():
         here = [curve for curve in found if all(metric in place.means for place in curve.places)]
         if not here:
             continue
         at = "" if metric == SEARCHED else f" {LOWER_END}"
-        per = units if metric == LATENCY else {**units, metric: f"{units.get(metric, 'MB/s')} per node"}
+        per = (
+            units
+            if metric == LATENCY
+            else {**units, metric: f"{units.get(metric, 'MB/s')} per node"}
+        )
         if len(here) == 1:
             yield f"{name}{at}: {mean_of(here[0].places[0], metric, per)}."
         else:
@@ -183,14 +238,20 @@ def _of_searches(found: Sequence[Curve], units: Mapping[str, str], job: str) -> 
 def _knees_at(curves: Sequence[Curve], of: int) -> str:
     """The knee for curves that saturate at the same load."""
     first, same = curves[0], len({_knee(curve) for curve in curves}) == 1
-    said = _knee(first) if same or first.saturated is None else f"saturated from {first.saturated.at}"
+    said = (
+        _knee(first) if same or first.saturated is None else f"saturated from {first.saturated.at}"
+    )
     return said + _configurations(len(curves), of, first.label)
 
 
 def _knee(curve: Curve) -> str:
     steady, saturated = curve.steady, curve.saturated
     assert saturated is not None  # noqa: S101 - only saturated curves are asked for
-    return f"steady up to {steady.at}, saturated from {saturated.at}" if steady else f"saturated from {saturated.at}"
+    return (
+        f"steady up to {steady.at}, saturated from {saturated.at}"
+        if steady
+        else f"saturated from {saturated.at}"
+    )
 
 
 def _last(curve: Curve) -> float:
@@ -205,9 +266,14 @@ def _latencies(found: Sequence[Curve], units: Mapping[str, str], job: str) -> It
     if len(here) == 1:
         (curve,) = here
         first, end = curve.places[0], curve.steady or curve.places[0]
-        said = f"Mean latency{job}: {mean_of(first, LATENCY, units)}{_by(first.at)}{_saturation_clause([first])}"
+        said = (
+            f"Mean latency{job}:"
+            f" {mean_of(first, LATENCY, units)}{_by(first.at)}{_saturation_clause([first])}"
+        )
         yield said + (
-            f", {mean_of(end, LATENCY, units)} at {end.at}, the highest steady load." if end is not first else "."
+            f", {mean_of(end, LATENCY, units)} at {end.at}, the highest steady load."
+            if end is not first
+            else "."
         )
         return
     yield from _at_common(here, LATENCY, f"Mean latency{job}", units, ends=1)
@@ -220,10 +286,15 @@ def _saturation_clause(places: Sequence[CurvePoint]) -> str:
         return ""
     if count == len(places):
         return "; this load is saturated, and latency grows with the window"
-    return f"; the load is saturated in {count} of {len(places)} configurations, whose latency grows with the window"
+    return (
+        f"; the load is saturated in {count} of {len(places)} configurations, whose latency grows"
+        " with the window"
+    )
 
 
-def _of_metrics(found: Sequence[Curve], kind: str, units: Mapping[str, str], of: str) -> Iterator[str]:
+def _of_metrics(
+    found: Sequence[Curve], kind: str, units: Mapping[str, str], of: str
+) -> Iterator[str]:
     """Each metric's ends for a benchmark kind; ``of`` names the job and the series in words."""
     metrics = next((metrics for name, _, metrics in _core.plots() if name == kind), list(units))
     for metric in metrics:
@@ -244,18 +315,26 @@ def _of_metrics(found: Sequence[Curve], kind: str, units: Mapping[str, str], of:
             places = [place for place in curve.places if metric in place.means]
             first, last = places[0], places[-1]
             said = f"{name}: {mean_of(first, metric, units)}{_at(curve, first)}"
-            yield said + (f", {mean_of(last, metric, units)}{_at(curve, last)}." if last is not first else ".")
+            yield said + (
+                f", {mean_of(last, metric, units)}{_at(curve, last)}." if last is not first else "."
+            )
 
 
-def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[str, str], ends: int) -> Iterator[str]:
-    """The lowest and the highest curve at the first (and the last) place on the axis that all curves have."""
+def _at_common(
+    found: Sequence[Curve], metric: str, name: str, units: Mapping[str, str], ends: int
+) -> Iterator[str]:
+    """The lowest and the highest curve at the first (and the last) place on the axis that all
+    curves have.
+    """
     held = [{place.x: place for place in curve.places if metric in place.means} for curve in found]
     common = set.intersection(*(set(each) for each in held)) if held else set()
     for x in _ends(common, ends) if common else [None]:
         if common:
             pairs = [(curve, each[x]) for curve, each in zip(found, held, strict=True)]
         else:  # curves over different axes: all their places
-            pairs = [(curve, place) for curve in found for place in curve.places if metric in place.means]
+            pairs = [
+                (curve, place) for curve in found for place in curve.places if metric in place.means
+            ]
         low = min(pairs, key=lambda pair: pair[1].means[metric])
         high = max(pairs, key=lambda pair: pair[1].means[metric])
         axis = found[0].axis
@@ -271,7 +350,12 @@ def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[st
         unit = units.get(metric, "")
         figures = distinct(*(scaled(place.means[metric], unit) for _, place in (low, high)))
         least, most = (
-            united(with_half([place for _, place in _curves_at_end(pairs, end, metric)], metric, unit, figure), unit)
+            united(
+                with_half(
+                    [place for _, place in _curves_at_end(pairs, end, metric)], metric, unit, figure
+                ),
+                unit,
+            )
             + few_messages([place for _, place in _curves_at_end(pairs, end, metric)], metric)
             + _configurations_at_end(pairs, end, metric, bool(common))
             for figure, end in zip(figures, (low, high), strict=True)
@@ -291,13 +375,20 @@ def _curves_at_end(
 
 
 def _configurations_at_end(
-    pairs: Sequence[tuple[Curve, CurvePoint]], end: tuple[Curve, CurvePoint], metric: str, common: bool
+    pairs: Sequence[tuple[Curve, CurvePoint]],
+    end: tuple[Curve, CurvePoint],
+    metric: str,
+    common: bool,
 ) -> str:
-    """The configurations with an end's figure; without a common axis, one configuration with its place on its axis."""
+    """The configurations with an end's figure; without a common axis, one configuration with its
+    place on its axis.
+    """
     alike = _curves_at_end(pairs, end, metric)
     curve, place = end
     same = len({_at(*pair) for pair in alike}) == 1
-    return (_at(curve, place) if same and not common else "") + _configurations(len(alike), len(pairs), curve.label)
+    return (_at(curve, place) if same and not common else "") + _configurations(
+        len(alike), len(pairs), curve.label
+    )
 
 
 def _ends(common: set[float | None], ends: int) -> list[float | None]:

@@ -1,8 +1,9 @@
 """A page's frame: types for its content, and the HTML writer.
 
-The content is data. The template ``page.html.j2`` lays it out, with the style, the script and the Vega libraries that
-the papers' report has, too. The browser draws all charts from the data inside the page as soon as the page has loaded,
-so that a printed page is complete. All texts are escaped; only a ``Drawing`` brings its own HTML.
+The content is data. The template ``page.html.j2`` lays it out, with the style, the script and the
+Vega libraries that the papers' report has, too. The browser draws all charts from the data inside
+the page as soon as the page has loaded, so that a printed page is complete. All texts are escaped;
+only a ``Drawing`` brings its own HTML.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class Drawing:
 
     title: str
     markup: str
-    """The drawing's HTML, inserted as it is: the maker escapes all texts (``html.escape``, ``html.embedded``)."""
+    """The drawing's HTML, inserted as it is: the maker escapes all texts (``html.escape``,
+    ``html.embedded``).
+    """
     caption: str = ""
     style: str = ""
     """CSS; a page has each distinct style once."""
@@ -79,7 +82,9 @@ class Page:
     command: Sequence[str]
     """The command-line words that made the results, exactly as it ran."""
     inputs: Inputs
-    """The files that the command read, and the command that gives the same results in a folder with these files."""
+    """The files that the command read, and the command that gives the same results in a folder with
+    these files.
+    """
     about: str = ""
     """A line below the title: machines, point count, processor time."""
     findings: Sequence[str] = ()
@@ -157,7 +162,9 @@ def template(name: str) -> str:
 
 
 def signs_once(drawn: Iterable[Figure]) -> Iterator[Figure]:
-    """A section's figures; a sentence on symbols that they share is in the caption of the first one only."""
+    """A section's figures; a sentence on symbols that they share is in the caption of the first one
+    only.
+    """
     told: dict[str, str] = {}
     for figure in drawn:
         caption = minus(figure.caption)

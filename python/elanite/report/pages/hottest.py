@@ -1,14 +1,15 @@
 """An experiment's hottest links, and the jobs with packets on them.
 
-A link is hotter the longer packets waited for it in the measured window; among links without waits, the busier one.
-Links from nodes count with their busy time only: the packets that wait for them are an adapter's backlog
-(``elanite.results.congestion``).
+A link is hotter the longer packets waited for it in the measured window; among links without waits,
+the busier one. Links from nodes count with their busy time only: the packets that wait for them are
+an adapter's backlog (``elanite.results.congestion``).
 
-The *shares* of flows, traces and jobs side by side are counted as they run. Jobs alone are not counted apart: their
-shares come from a second run for the point with the hottest link, which records the circuits of the measured window's
-first packets: the run is deterministic, so these are the point's own packets. A share is the part of the link's flits
-that came from a job's nodes. Several jobs' nodes cannot be distinguished, and a point with such nodes has no shares;
-nor has a long run. Nodes without a job are servers, which send what jobs read.
+The *shares* of flows, traces and jobs side by side are counted as they run. Jobs alone are not
+counted apart: their shares come from a second run for the point with the hottest link, which
+records the circuits of the measured window's first packets: the run is deterministic, so these are
+the point's own packets. A share is the part of the link's flits that came from a job's nodes.
+Several jobs' nodes cannot be distinguished, and a point with such nodes has no shares; nor has a
+long run. Nodes without a job are servers, which send what jobs read.
 """
 
 from __future__ import annotations
@@ -69,8 +70,9 @@ class Hottest:
     label: str
     """The configuration, and the seed if the experiment has several."""
     links: pl.DataFrame
-    """``link``, ``name``, ``packets``, ``busy`` (fraction of the measured window), ``waiting_us`` (0 for links
-    from nodes), ``from_node``."""
+    """``link``, ``name``, ``packets``, ``busy`` (fraction of the measured window), ``waiting_us``
+    (0 for links from nodes), ``from_node``.
+    """
 
 
 @dataclass(frozen=True)
@@ -104,20 +106,29 @@ def hottest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> li
                 waiting_us=pl.col("waiting_us").fill_null(0.0),
                 from_node=pl.col("waiting_us").is_null(),
             )
-            .join(counted.select("link", "packets", "flits", "busy_ps"), on="link", how="inner", maintain_order="left")
+            .join(
+                counted.select("link", "packets", "flits", "busy_ps"),
+                on="link",
+                how="inner",
+                maintain_order="left",
+            )
             .filter(pl.col("packets") > 0)
             .with_columns(busy=pl.col("busy_ps") / length if length > 0 else pl.lit(0.0))
             .sort("waiting_us", "busy", "link", descending=[True, True, False])
         )
         if not links.is_empty():
             configuration = label_of({"series": point.series} | point.parameters, columns)
-            found.append(Hottest(point, configuration, _with_seed(configuration, point, seeds), links))
+            found.append(
+                Hottest(point, configuration, _with_seed(configuration, point, seeds), links)
+            )
     return found
 
 
 def _with_seed(configuration: str, point: Point, seeds: int) -> str:
     """The label for a point in an experiment with some seeds."""
-    return ", ".join(one for one in (configuration, f"seed {point.seed}" if seeds > 1 else "") if one)
+    return ", ".join(
+        one for one in (configuration, f"seed {point.seed}" if seeds > 1 else "") if one
+    )
 
 
 def heat(one: Hottest) -> tuple[float, float]:
@@ -134,7 +145,8 @@ def first(found: Sequence[Hottest]) -> Hottest | None:
 def shares(point: Point, store: Store) -> Shares | None:
     """The jobs' shares on a point's links; `None` where they are not known.
 
-    Programs side by side are counted apart as they run. For jobs alone, the shares come from a second run.
+    Programs side by side are counted apart as they run. For jobs alone, the shares come from a
+    second run.
     """
     counted_apart = store.table(point.id, "shares").drop_nulls("job")
     if not counted_apart.is_empty():
@@ -142,7 +154,12 @@ def shares(point: Point, store: Store) -> Shares | None:
     nodes = store.table(point.id, "nodes")
     jobs = tuple(nodes["job"].unique(maintain_order=True).to_list()) if not nodes.is_empty() else ()
     manifest = store.get(point.id)
-    if manifest is None or manifest.cpu_seconds > MOST_SECONDS or point.kind != "jobs" or len(jobs) < 2:
+    if (
+        manifest is None
+        or manifest.cpu_seconds > MOST_SECONDS
+        or point.kind != "jobs"
+        or len(jobs) < 2
+    ):
         return None
     if nodes["node"].n_unique() != len(nodes):
         return None
@@ -169,7 +186,10 @@ def shares(point: Point, store: Store) -> Shares | None:
     jobs += (SERVERS,) if SERVERS in flits["job"] else ()
     for link, job, count in flits.iter_rows():
         found.setdefault(link, dict.fromkeys(jobs, 0.0))[job] = count
-    parts = {link: {job: count / sum(of.values()) for job, count in of.items()} for link, of in found.items()}
+    parts = {
+        link: {job: count / sum(of.values()) for job, count in of.items()}
+        for link, of in found.items()
+    }
     return Shares(jobs, parts, recorded, recorded >= window)
 
 
@@ -186,13 +206,21 @@ def _counted(table: pl.DataFrame) -> Shares | None:
 
 
 def sentence(one: Hottest, found: Sequence[Hottest], known: Shares | None) -> str:
-    """The hottest link in a sentence, with the jobs' shares where they are known; ``found`` are all points."""
+    """The hottest link in a sentence, with the jobs' shares where they are known; ``found`` are all
+    points.
+    """
     link = one.links.row(0, named=True)
     alike = sum(_written(each) == _written(link) for each in one.links.iter_rows(named=True)) - 1
-    equal = {each.configuration for each in found if _written(each.links.row(0, named=True)) == _written(link)}
+    equal = {
+        each.configuration
+        for each in found
+        if _written(each.links.row(0, named=True)) == _written(link)
+    }
     every = len({each.configuration for each in found})
     tied = f"as hot in {len(equal)} of {every} configurations" if len(equal) > 1 else ""
-    words = "; ".join(filter(None, [one.label, f"as {counted(alike, 'other link')}" if alike else "", tied]))
+    words = "; ".join(
+        filter(None, [one.label, f"as {counted(alike, 'other link')}" if alike else "", tied])
+    )
     where = f" ({words})" if words else ""
     share = f"{link['name']}{where}, busy {link['busy']:.1%} of the measured window"
     said = f"No packet waited for a link. Busiest link: {share}"
@@ -222,7 +250,9 @@ def _written(link: Mapping[str, float]) -> tuple[str, str]:
 
 
 def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> list[PageTable]:
-    """The hottest links at the point with the hottest link, and each configuration's hottest link in any seed."""
+    """The hottest links at the point with the hottest link, and each configuration's hottest link
+    in any seed.
+    """
     jobs = known.jobs if known else ()
     columns = ("link", "busy", "packets", "waits, µs", *(f"flits of {_owner(job)}" for job in jobs))
     rows = []
@@ -232,8 +262,8 @@ def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> lis
         rows.append((*_cells(link), *parts))
     where = f": {best.label}" if best.label else ""
     note = (
-        "Busy: share of the measured window. Waits: sum over all packets that waited for the link; waits for links from"
-        " nodes are not counted."
+        "Busy: share of the measured window. Waits: sum over all packets that waited for the link;"
+        " waits for links from nodes are not counted."
     )
     if known and not known.whole:
         note += f" Jobs: in the first {number(known.recorded_us)} µs of the window."
@@ -245,14 +275,25 @@ def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> lis
     for one in found:
         hot[one.configuration] = max(hot.get(one.configuration, one), one, key=heat)
     if len(hot) > 1:
-        columns = ("configuration", *(("seed",) if seeds > 1 else ()), "hottest link", "busy", "packets", "waits, µs")
+        columns = (
+            "configuration",
+            *(("seed",) if seeds > 1 else ()),
+            "hottest link",
+            "busy",
+            "packets",
+            "waits, µs",
+        )
         rows = []
         for one in hot.values():
             seed = (str(one.point.seed),) if seeds > 1 else ()
             rows.append((one.configuration, *seed, *_cells(one.links.row(0, named=True))))
         name = "Hottest link of every configuration"
         note = f"The hottest link in any of {seeds} seeds, with its seed." if seeds > 1 else ""
-        made.append(PageTable(columns, rows, name, right=columns[-3:], note=note, folded=len(rows) > MOST_OPEN))
+        made.append(
+            PageTable(
+                columns, rows, name, right=columns[-3:], note=note, folded=len(rows) > MOST_OPEN
+            )
+        )
     return made
 
 
@@ -261,15 +302,21 @@ def _cells(link: dict[str, object]) -> tuple[str, ...]:
     assert isinstance(busy, float)  # noqa: S101 - columns in ``Hottest.links``
     assert isinstance(packets, int)  # noqa: S101
     assert isinstance(waits, float)  # noqa: S101
-    return str(link["name"]), f"{busy:.1%}", f"{packets:,}", "" if link["from_node"] else number(waits)
+    return (
+        str(link["name"]),
+        f"{busy:.1%}",
+        f"{packets:,}",
+        "" if link["from_node"] else number(waits),
+    )
 
 
 def slowest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[str]:
-    """The node that accepts the least part of its offered load, over all points; empty if all accept nine tenths.
+    """The node that accepts the least part of its offered load, over all points; empty if all
+    accept nine tenths.
 
-    A node is behind if it lacks more than a tenth of its offer, and more than two standard deviations of an
-    independent-message offer: near a short window's end, a few messages are in flight in any network. A smaller part
-    within this noise is named as such.
+    A node is behind if it lacks more than a tenth of its offer, and more than two standard
+    deviations of an independent-message offer: near a short window's end, a few messages are in
+    flight in any network. A smaller part within this noise is named as such.
     """
     below = [node for point in points for node in _starved(point, store)]
     if not below:
@@ -282,8 +329,8 @@ def slowest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> li
         configuration = label_of({"series": node.point.series} | node.point.parameters, columns)
         label = _with_seed(configuration, node.point, seeds)
         return (
-            f"node {node.node}{job}{f' ({label})' if label else ''}, with {number(node.accepted)} MB/s"
-            f" accepted of {number(node.offered)} MB/s offered ({node.part:.0%})"
+            f"node {node.node}{job}{f' ({label})' if label else ''}, with {number(node.accepted)}"
+            f" MB/s accepted of {number(node.offered)} MB/s offered ({node.part:.0%})"
         )
 
     def least(nodes: Sequence[_Node]) -> _Node:
@@ -292,7 +339,10 @@ def slowest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> li
     behind = [node for node in below if node.behind]
     noisy = least(below)
     if not behind:
-        return [f"No node is slow beyond the chance of few messages; the smallest accepted part: {named(noisy)}."]
+        return [
+            "No node is slow beyond the chance of few messages; the smallest accepted part:"
+            f" {named(noisy)}."
+        ]
     last = least(behind)
     smaller = noisy.part < last.part
     chance = f"; a smaller part, by the chance of few messages: {named(noisy)}" if smaller else ""
@@ -327,12 +377,16 @@ def _starved(point: Point, store: Store) -> Iterator[_Node]:
     window_us = manifest.data["simulated_ps"] / 1e6 - stated(content["run"]["warm_up"], "us")
     jobs = content["workload"][point.kind].get("jobs", {})
     for node in nodes.filter(pl.col("offered") > 0).iter_rows(named=True):
-        offered, lacking = node["offered"] * window_us, (node["offered"] - node["accepted"]) * window_us
+        offered, lacking = (
+            node["offered"] * window_us,
+            (node["offered"] - node["accepted"]) * window_us,
+        )
         job = jobs.get(node["job"], {})
         size = amount(job.get("message", ""))
         if size is None:
             continue
-        # The variance of a sum over independent messages with exponential sizes is twice that with fixed sizes.
+        # The variance of a sum over independent messages with exponential sizes is twice that with
+        # fixed sizes.
         variance = offered * size * (1.0 if job.get("sizes") == "fixed" else 2.0)
         if lacking > (1 - BEHIND) * offered:
             far = lacking > DEVIATIONS * variance**0.5

@@ -1,8 +1,10 @@
-"""A page's inputs: the files that a command read, inside the page, and the command for them elsewhere.
+"""A page's inputs: the files that a command read, inside the page, and the command for them
+elsewhere.
 
-The block is a JSON script element, which browsers do not run. Every file has the name by which the command finds it in
-the ``elanite open`` folder, its content (text, or base64 for other bytes) and its SHA-256. Files that are too large,
-and programs, stay outside: the block lists their names and checksums.
+The block is a JSON script element, which browsers do not run. Every file has the name by which the
+command finds it in the ``elanite open`` folder, its content (text, or base64 for other bytes) and
+its SHA-256. Files that are too large, and programs, stay outside: the block lists their names and
+checksums.
 
     {"format": 1, "elanite": "0.1.0", "model": 3, "command": ["elanite", "run", "place.toml"],
      "files": [{"name": "place.toml", "sha256": "...", "text": "..."}],
@@ -41,13 +43,20 @@ class Inputs:
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """Content by name: relative paths with forward slashes, without ``..``."""
     absent: Mapping[str, str] = field(default_factory=dict)
-    """SHA-256 by name for files that the command needs and the page does not hold; empty where it is unknown."""
+    """SHA-256 by name for files that the command needs and the page does not hold; empty where it
+    is unknown.
+    """
 
     @classmethod
     def gather(
-        cls, words: Sequence[str], contents: Mapping[str, bytes], absent: Mapping[str, str] | None = None
+        cls,
+        words: Sequence[str],
+        contents: Mapping[str, bytes],
+        absent: Mapping[str, str] | None = None,
     ) -> Inputs:
-        """The inputs with the files in the order given, as far as ``MOST_BYTES`` reaches; the rest is absent."""
+        """The inputs with the files in the order given, as far as ``MOST_BYTES`` reaches; the rest
+        is absent.
+        """
         kept: dict[str, bytes] = {}
         left = dict(absent or {})
         room = MOST_BYTES
@@ -79,7 +88,9 @@ class Inputs:
                 "model": _core.MODEL_REVISION,
                 "command": list(self.words),
                 "files": [_file(name, content) for name, content in self.files.items()],
-                "absent": [{"name": name, "sha256": digest} for name, digest in self.absent.items()],
+                "absent": [
+                    {"name": name, "sha256": digest} for name, digest in self.absent.items()
+                ],
             }
         )
 

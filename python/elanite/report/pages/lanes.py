@@ -1,16 +1,18 @@
 """Timeline data: operations by rank, messages between ranks, and link load over time.
 
-A timeline has a lane for each rank. A lane has rows, and a row has intervals: program calls or trace operations.
-``Timeline`` is bounded, so that its page opens immediately, and counts the parts that a bound leaves out:
+A timeline has a lane for each rank. A lane has rows, and a row has intervals: program calls or
+trace operations. ``Timeline`` is bounded, so that its page opens immediately, and counts the parts
+that a bound leaves out:
 
 - *ranks*: beyond ``MOST_LANES``, every k-th rank has a lane, and the rank that ends last;
-- *intervals*: beyond ``MOST_INTERVALS``, short neighbours in a row are one interval with their count, their summed
-  durations, and the kind with the largest part in that sum; longer intervals stay as they are;
+- *intervals*: beyond ``MOST_INTERVALS``, short neighbours in a row are one interval with their
+  count, their summed durations, and the kind with the largest part in that sum; longer intervals
+  stay as they are;
 - *messages*: beyond ``MOST_MESSAGES``, every k-th between the ranks with lanes, in posting order;
 - *links*: the ``MOST_LINKS`` busiest node links, and the same number between switches.
 
-All times are whole picoseconds since the ranks began, as the simulator has them. Load is in thousandths of the link's
-bandwidth in each period.
+All times are whole picoseconds since the ranks began, as the simulator has them. Load is in
+thousandths of the link's bandwidth in each period.
 """
 
 from __future__ import annotations
@@ -32,7 +34,17 @@ MOST_INTERVALS = 60_000
 MOST_MESSAGES = 20_000
 MOST_LINKS = 12
 
-GROUPS = ("send", "receive", "exchange", "wait", "collective", "one-sided", "compute", "unended", "other")
+GROUPS = (
+    "send",
+    "receive",
+    "exchange",
+    "wait",
+    "collective",
+    "one-sided",
+    "compute",
+    "unended",
+    "other",
+)
 """Kind groups, each with its own colour."""
 
 UNENDED = ", not ended"
@@ -43,7 +55,10 @@ _GROUP_OF = (
     ("other", r"^mpi_file_"),
     ("wait", r"wait|test(?!_inter)|probe|poll|fence|flush|(?<![bc])lock|quiet|parrived|get_status"),
     ("one-sided", r"win_|put|_r?get(?!_(?!c$))|accumulate|fetch|swap|atomic|_inc$|_add$"),
-    ("collective", r"barrier|bcast|reduce|gather|scatter|toall|scan|sync|broadcast|collect|gsync|hgsync"),
+    (
+        "collective",
+        r"barrier|bcast|reduce|gather|scatter|toall|scan|sync|broadcast|collect|gsync|hgsync",
+    ),
     ("exchange", r"sendrecv|^mpi_start"),  # a persistent request may be either
     ("receive", r"recv|rx"),
     ("send", r"send|(?<!c)tx|pready"),
@@ -65,22 +80,32 @@ class Timeline:
     lanes: pl.DataFrame
     """The drawn ranks: ``rank``, ``node``, ``end_ps``."""
     intervals: pl.DataFrame
-    """``rank``, ``kind`` (a place in ``kinds``), ``begin_ps``, ``end_ps``; ``count`` and ``time_ps`` (the summed
-    durations; more than 1 and less than the length for merged intervals); ``bytes`` and ``peer``, null where unknown.
-    Ordered by rank and begin."""
+    """``rank``, ``kind`` (a place in ``kinds``), ``begin_ps``, ``end_ps``; ``count`` and
+    ``time_ps`` (the summed durations; more than 1 and less than the length for merged intervals);
+    ``bytes`` and ``peer``, null where unknown. Ordered by rank and begin.
+    """
     messages: pl.DataFrame
-    """``source``, ``destination``, ``bytes``, ``kind``, ``begin_ps`` (posted) and ``end_ps`` (arrived, or null)."""
+    """``source``, ``destination``, ``bytes``, ``kind``, ``begin_ps`` (posted) and ``end_ps``
+    (arrived, or null).
+    """
     links: pl.DataFrame
-    """``link``, ``name``, ``level`` (0 for node links), ``busy`` (share of the run), each level's busiest first."""
+    """``link``, ``name``, ``level`` (0 for node links), ``busy`` (share of the run), each level's
+    busiest first.
+    """
     periods: pl.DataFrame
-    """The load's periods, ``begin_ps`` and ``end_ps``; all links are idle in gaps between periods."""
+    """The load's periods, ``begin_ps`` and ``end_ps``; all links are idle in gaps between
+    periods.
+    """
     loads: tuple[tuple[int, ...], ...]
     """For each link: its load in each period, in thousandths."""
     totals: Mapping[str, int]
-    """The numbers without any bound: ``ranks``, ``intervals``, ``messages``, ``links`` (that were busy)."""
+    """The numbers without any bound: ``ranks``, ``intervals``, ``messages``, ``links`` (that were
+    busy).
+    """
     ends: Mapping[int, str] = field(default_factory=dict)
-    """By rank: the operation in which it waits at a failed run's end. The call has no interval, as it has no end; it
-    began at some time after the last interval."""
+    """By rank: the operation in which it waits at a failed run's end. The call has no interval, as
+    it has no end; it began at some time after the last interval.
+    """
 
     @property
     def exact(self) -> pl.DataFrame:
@@ -93,25 +118,36 @@ class Timeline:
         lanes, all_lanes = len(self.lanes), self.totals["ranks"]
         if lanes < all_lanes:
             found.append(
-                f"{lanes:,} of {all_lanes:,} ranks drawn: one in {_step(all_lanes, MOST_LANES)}, and the last to end."
+                f"{lanes:,} of {all_lanes:,} ranks drawn: one in {_step(all_lanes, MOST_LANES)},"
+                " and the last to end."
             )
         merged = self.intervals.filter(pl.col("count") > 1)
         if len(merged):
             found.append(
-                f"{len(self.exact):,} of {self.totals['intervals']:,} intervals drawn one by one; {len(merged):,}"
-                f" others stand for {int(merged['count'].sum()):,} short neighbours, with their number and duration."
+                f"{len(self.exact):,} of {self.totals['intervals']:,} intervals drawn one by one;"
+                f" {len(merged):,} others stand for {int(merged['count'].sum()):,} short"
+                " neighbours, with their number and duration."
             )
         if len(self.messages) < (total := self.totals["messages"]):
-            found.append(f"{len(self.messages):,} of {total:,} messages drawn, evenly chosen in posting order.")
+            found.append(
+                f"{len(self.messages):,} of {total:,} messages drawn, evenly chosen in posting"
+                " order."
+            )
         if len(self.links) < (total := self.totals["links"]):
             found.append(
-                f"{len(self.links):,} of {total:,} busy links drawn: the busiest at nodes and between switches."
+                f"{len(self.links):,} of {total:,} busy links drawn: the busiest at nodes and"
+                " between switches."
             )
         return found
 
     def as_json(self) -> dict[str, object]:
-        """The timeline as plain data. A lane's begins are sorted, and each is the difference to the one before."""
-        of_rank = {rank: rows for (rank,), rows in self.intervals.group_by("rank", maintain_order=True)}
+        """The timeline as plain data.
+
+        A lane's begins are sorted, and each is the difference to the one before.
+        """
+        of_rank = {
+            rank: rows for (rank,), rows in self.intervals.group_by("rank", maintain_order=True)
+        }
         empty = self.intervals.clear()
         messages = self.messages
         return {
@@ -149,7 +185,10 @@ def group(kind: str) -> str:
 
 
 def of_run(run: Run) -> Timeline:
-    """The timeline for a run that kept its calls. The run may have failed after its ranks had attached."""
+    """The timeline for a run that kept its calls.
+
+    The run may have failed after its ranks had attached.
+    """
     ranks = ended(run).with_columns(end_ps=_ps("end_us"))
     end_ps = round(1e6 * max(run.summary["time_us"], run.ended.time_us))
     calls = run.tables["calls"].select(
@@ -162,9 +201,16 @@ def of_run(run: Run) -> Timeline:
         peer=pl.lit(None, pl.UInt32),
     )
     messages = run.tables["messages"].select(
-        "source", "destination", "bytes", "kind", begin_ps=_ps("posted_us"), end_ps=_ps("arrived_us")
+        "source",
+        "destination",
+        "bytes",
+        "kind",
+        begin_ps=_ps("posted_us"),
+        end_ps=_ps("arrived_us"),
     )
-    ends = {one.rank: f"{one.call}: {one.what}" if one.what else one.call for one in run.ended.waiting}
+    ends = {
+        one.rank: f"{one.call}: {one.what}" if one.what else one.call for one in run.ended.waiting
+    }
     return _bounded(("calls",), ranks, calls, messages, _links(run.tables, end_ps), end_ps, ends)
 
 
@@ -172,16 +218,21 @@ def ended(run: Run) -> pl.DataFrame:
     """The rank table; a rank that has not finished ends with the run."""
     unfinished = pl.lit(not run.ended.finished) & (pl.col("end_us") == 0)
     end_us = max(float(run.summary["time_us"]), run.ended.time_us)
-    return run.tables["ranks"].with_columns(end_us=pl.when(unfinished).then(end_us).otherwise("end_us"))
+    return run.tables["ranks"].with_columns(
+        end_us=pl.when(unfinished).then(end_us).otherwise("end_us")
+    )
 
 
 def of_replay(replay: Replay) -> Timeline:
     """The timeline for a replay that kept its operations, and may have stopped before its end.
 
-    Operations that had not ended last until then, and so do their ranks; a message that had not arrived has no line.
+    Operations that had not ended last until then, and so do their ranks; a message that had not
+    arrived has no line.
     """
     end_ps = round(1e6 * replay.summary["time_us"])
-    waiting = replay.tables["waiting"].with_columns(begin_ps=_ps("free_us"), end_ps=pl.lit(end_ps, pl.Int64))
+    waiting = replay.tables["waiting"].with_columns(
+        begin_ps=_ps("free_us"), end_ps=pl.lit(end_ps, pl.Int64)
+    )
     waits = pl.col("rank").is_in(waiting["rank"].implode())
     last = pl.when(waits).then(pl.lit(end_ps)).otherwise(_ps("end_us"))
     ranks = replay.tables["ranks"].with_columns(end_ps=last)
@@ -215,7 +266,8 @@ def timed(operations: pl.DataFrame) -> pl.DataFrame:
 
 
 def messages_of(operations: pl.DataFrame) -> pl.DataFrame:
-    """Each message's ``source``, ``destination``, ``bytes``, the send's ``begin_ps`` and the receive's ``end_ps``.
+    """Each message's ``source``, ``destination``, ``bytes``, the send's ``begin_ps`` and the
+    receive's ``end_ps``.
 
     The operations are ``timed``.
     """
@@ -246,7 +298,9 @@ def _links(tables: Mapping[str, pl.DataFrame], end_ps: int) -> _Links:
     busy = busiest(tables["links"], end_ps / 1e6)
     of_nodes = pl.col("level") == 0
     chosen = pl.concat([busy.filter(kind).head(MOST_LINKS) for kind in (of_nodes, ~of_nodes)])
-    series = tables["series"].select("thing", "id", "busy", begin_ps=_ps("time_us"), end_ps=_ps("end_us"))
+    series = tables["series"].select(
+        "thing", "id", "busy", begin_ps=_ps("time_us"), end_ps=_ps("end_us")
+    )
     periods = series.select("begin_ps", "end_ps").unique().sort("begin_ps")
     place = periods.with_row_index("period")
     ours = series.filter(pl.col("thing") == "link", pl.col("id").is_in(chosen["link"].to_list()))
@@ -271,12 +325,19 @@ def _bounded(
     ends: Mapping[int, str],
 ) -> Timeline:
     """The timeline within the bounds. ``intervals`` have their kind's ``name`` and ``row``."""
-    totals = {"ranks": len(ranks), "intervals": len(intervals), "messages": len(messages), "links": links.busy}
+    totals = {
+        "ranks": len(ranks),
+        "intervals": len(intervals),
+        "messages": len(messages),
+        "links": links.busy,
+    }
     lanes = _spread(ranks)
     drawn = lanes["rank"].to_list()
     if len(lanes) < len(ranks):
         intervals = intervals.filter(pl.col("rank").is_in(drawn))
-        messages = messages.filter(pl.col("source").is_in(drawn), pl.col("destination").is_in(drawn))
+        messages = messages.filter(
+            pl.col("source").is_in(drawn), pl.col("destination").is_in(drawn)
+        )
     kinds = intervals.select("name", "row").unique().sort("row", "name")
     numbered = intervals.join(kinds.with_row_index("kind"), on=["name", "row"]).drop("name")
     messages = messages.sort("begin_ps", "source", "destination", maintain_order=True)
@@ -303,14 +364,16 @@ def _spread(ranks: pl.DataFrame) -> pl.DataFrame:
 
 
 def merged(intervals: pl.DataFrame, end_ps: int, most: int) -> pl.DataFrame:
-    """At most about ``most`` intervals: intervals shorter than a width, which is doubled until they fit, are merged.
+    """At most about ``most`` intervals: intervals shorter than a width, which is doubled until they
+    fit, are merged.
 
-    Intervals that begin in the same multiple of the width, in one row, are merged into one. A row keeps at least one.
+    Intervals that begin in the same multiple of the width, in one row, are merged into one. A row
+    keeps at least one.
     """
     order = ["rank", "begin_ps", "row", "end_ps"]
-    whole = intervals.with_columns(count=pl.lit(1, pl.UInt32), time_ps=pl.col("end_ps") - pl.col("begin_ps")).select(
-        "rank", "row", "kind", "begin_ps", "end_ps", "count", "time_ps", "bytes", "peer"
-    )
+    whole = intervals.with_columns(
+        count=pl.lit(1, pl.UInt32), time_ps=pl.col("end_ps") - pl.col("begin_ps")
+    ).select("rank", "row", "kind", "begin_ps", "end_ps", "count", "time_ps", "bytes", "peer")
     found, width = whole, max(end_ps >> 20, 1)
     while len(found) > most and width <= 2 * max(end_ps, 1):
         short = pl.col("time_ps") < width
@@ -345,7 +408,9 @@ def merged(intervals: pl.DataFrame, end_ps: int, most: int) -> pl.DataFrame:
 
 def _lane(rank: int, node: int, end: int, rows: pl.DataFrame) -> dict[str, object]:
     begins = rows["begin_ps"].to_list()
-    several = rows.with_row_index("place").filter(pl.col("count") > 1).select("place", "count", "time_ps")
+    several = (
+        rows.with_row_index("place").filter(pl.col("count") > 1).select("place", "count", "time_ps")
+    )
     lane: dict[str, object] = {
         "rank": rank,
         "node": node,

@@ -1,9 +1,10 @@
 """The way back from a page: the inputs that a page holds, checked, and written to a folder.
 
-A page may come from anybody. Its names are paths within the folder or an error: no absolute paths, no ``..``, no
-control characters, no two names that differ only in case. The folder is new or empty, so that no file or link that
-exists is touched. Sizes are compared with limits before anything is decoded, contents with their checksums before
-anything is written. The command is text: it is printed and written to a file, and never run from here.
+A page may come from anybody. Its names are paths within the folder or an error: no absolute paths,
+no ``..``, no control characters, no two names that differ only in case. The folder is new or empty,
+so that no file or link that exists is touched. Sizes are compared with limits before anything is
+decoded, contents with their checksums before anything is written. The command is text: it is
+printed and written to a file, and never run from here.
 """
 
 from __future__ import annotations
@@ -63,15 +64,19 @@ class PageInputs:
 
 
 def read(page: Path) -> PageInputs:
-    """Read and check a page's inputs. Raises ``UsageError`` if the file is no page with inputs, or damaged."""
+    """Read and check a page's inputs.
+
+    Raises ``UsageError`` if the file is no page with inputs, or damaged.
+    """
     text = _text(page)
     blocks = [found["json"] for found in _SCRIPT.finditer(text)]
     if not blocks:
         if f'id="{BLOCK}"' in text:
             _damaged(page, "the block of inputs has no end: the file is not complete")
         raise UsageError(
-            f"{page} has no inputs of Elanite\n  pages with inputs come from --html of run, sweep, place, compare,"
-            " calibrate, mpirun and replay; the report of `elanite reproduce` has none"
+            f"{page} has no inputs of Elanite\n  pages with inputs come from --html of run, sweep,"
+            " place, compare, calibrate, mpirun and replay; the report of `elanite reproduce` has"
+            " none"
         )
     if len(blocks) > 1:
         _damaged(page, "there are several blocks of inputs")
@@ -85,17 +90,19 @@ def read(page: Path) -> PageInputs:
 def unpack(opened: PageInputs, folder: Path) -> list[Path]:
     """Write the files and the command to a folder, which is new or empty; returns the files' paths.
 
-    Raises ``UsageError`` before anything is written if the folder has entries or is not a folder, and ``ElaniteError``
-    if a file cannot be written.
+    Raises ``UsageError`` before anything is written if the folder has entries or is not a folder,
+    and ``ElaniteError`` if a file cannot be written.
     """
     contents = opened.files | {COMMAND: _script(opened).encode()}
     if os.path.lexists(folder) and not folder.is_dir():
-        raise UsageError(f"{folder} exists and is not a folder\n  name another folder: --into FOLDER")
+        raise UsageError(
+            f"{folder} exists and is not a folder\n  name another folder: --into FOLDER"
+        )
     with suppress(OSError):
         if any(folder.iterdir()):
             raise UsageError(
-                f"{folder} exists and is not empty, and `elanite open` fills a new or an empty folder only\n"
-                "  name another folder: --into FOLDER"
+                f"{folder} exists and is not empty, and `elanite open` fills a new or an empty"
+                " folder only\n  name another folder: --into FOLDER"
             )
     written: list[Path] = []
     try:
@@ -108,7 +115,9 @@ def unpack(opened: PageInputs, folder: Path) -> list[Path]:
         for path in written:
             with suppress(OSError):
                 path.unlink()
-        raise ElaniteError(f"{error.filename or folder} cannot be written: {error.strerror}") from error
+        raise ElaniteError(
+            f"{error.filename or folder} cannot be written: {error.strerror}"
+        ) from error
     return written
 
 
@@ -119,7 +128,8 @@ def line(opened: PageInputs, folder: Path) -> str:
 
 def _script(opened: PageInputs) -> str:
     return (
-        f"#!/bin/sh\n# The inputs of a page that Elanite {opened.elanite}, model revision {opened.model}, has made.\n"
+        f"#!/bin/sh\n# The inputs of a page that Elanite {opened.elanite}, model revision"
+        f" {opened.model}, has made.\n"
         f'set -eu\ncd "$(dirname "$0")"\n{shlex.join(opened.words)}\n'
     )
 
@@ -129,11 +139,15 @@ def _text(page: Path) -> str:
         with bounded.refused(page, "name a page that Elanite has made"):
             return bounded.typed(page, MOST_PAGE).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{page}: not a text file in UTF-8 (byte {error.start}), so no page of Elanite") from error
+        raise UsageError(
+            f"{page}: not a text file in UTF-8 (byte {error.start}), so no page of Elanite"
+        ) from error
 
 
 def _damaged(page: Path, why: str) -> NoReturn:
-    raise UsageError(f"{page} is damaged: {why}; no file was written\n  make the page again, or get another copy")
+    raise UsageError(
+        f"{page} is damaged: {why}; no file was written\n  make the page again, or get another copy"
+    )
 
 
 def _checked(page: Path, block: object) -> PageInputs:
@@ -142,21 +156,33 @@ def _checked(page: Path, block: object) -> PageInputs:
         _damaged(page, "the block of inputs has no format")
     if block["format"] != FORMAT:
         raise UsageError(
-            f"{page} has inputs of format {block['format']}, and this Elanite reads format {FORMAT}: use the version"
-            f" that made the page ({_shown(block.get('elanite'))})"
+            f"{page} has inputs of format {block['format']}, and this Elanite reads format"
+            f" {FORMAT}: use the version that made the page ({_shown(block.get('elanite'))})"
         )
     words, listed, absent = block.get("command"), block.get("files"), block.get("absent")
     version, model = block.get("elanite"), block.get("model")
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or words[:1] != ["elanite"]:
+    if (
+        not isinstance(words, list)
+        or not all(isinstance(word, str) for word in words)
+        or words[:1] != ["elanite"]
+    ):
         _damaged(page, "its command is not a command of Elanite")
-    if not 1 < len(words) <= MOST_WORDS or any(_control(re.sub(r"[\n\t]", "", word)) for word in words):
+    if not 1 < len(words) <= MOST_WORDS or any(
+        _control(re.sub(r"[\n\t]", "", word)) for word in words
+    ):
         _damaged(page, "its command is empty, too long, or has control characters")
     if not isinstance(version, str) or _control(version) or not isinstance(model, int):
         _damaged(page, "it does not name the version that made it")
-    if not isinstance(listed, list) or not isinstance(absent, list) or len(listed) + len(absent) > MOST_FILES:
+    if (
+        not isinstance(listed, list)
+        or not isinstance(absent, list)
+        or len(listed) + len(absent) > MOST_FILES
+    ):
         _damaged(page, "the lists of its files are missing or too long")
     size = sum(
-        len(one.get("text") or one.get("base64") or "") for one in listed if isinstance(one, dict) and _plain(one)
+        len(one.get("text") or one.get("base64") or "")
+        for one in listed
+        if isinstance(one, dict) and _plain(one)
     )
     if size > 2 * MOST_BYTES:
         _damaged(page, f"its files have more than {MOST_BYTES >> 20} MB")

@@ -1,4 +1,6 @@
-"""The page on placements: packed, spread and the best one, on one scale, and the ranks of all tried ones."""
+"""The page on placements: packed, spread and the best one, on one scale, and the ranks of all tried
+ones.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ def page(
     found: Sequence[PlacementScore],
 ) -> Page:
     """The page; ``plan`` has the drawn placements' points, ``found`` all ranks, the best first."""
-    # Configurations of ``drawn`` are jobs of three placements only, and their slowdown is the sharing.
+    # Configurations of ``drawn`` are jobs of three placements only, and their slowdown is the
+    # sharing.
     drawn = experiment.page(plan, store, command, inputs, limits, compared=False)
     best = found[0]
     ranks = Section("Placements", tables=[_ranks(jobs, found), _nodes(jobs, found)])
@@ -39,48 +42,68 @@ def page(
         findings=[sentence(jobs, found), *drawn.findings],
         sections=[ranks, *drawn.sections],
         title=_title(best),
-        about=f"{drawn.about} · {counted(len(found), 'placement')}, of which {len(plan.points)} are drawn",
+        about=(
+            f"{drawn.about} · {counted(len(found), 'placement')}, of which {len(plan.points)} are"
+            " drawn"
+        ),
     )
 
 
 def _title(best: PlacementScore) -> str:
-    return f"Placement {best.tried.placement.name}: the slowest job takes {number(best.score[0])} times its time alone"
+    return (
+        f"Placement {best.tried.placement.name}: the slowest job takes {number(best.score[0])}"
+        " times its time alone"
+    )
 
 
 def sentence(jobs: Sequence[str], found: Sequence[PlacementScore]) -> str:
-    """The best placement, the next one if it is as good or equal as written, and the worst one's cost."""
+    """The best placement, the next one if it is as good or equal as written, and the worst one's
+    cost.
+    """
     best, worst = found[0], found[-1]
     near = [other for other in found[1:] if number(other.score[0]) == number(best.score[0])]
-    each = ", ".join(f"{job} {number(slow)}" for job, slow in zip(jobs, best.slowdowns, strict=True))
+    each = ", ".join(
+        f"{job} {number(slow)}" for job, slow in zip(jobs, best.slowdowns, strict=True)
+    )
     least, most = distinct(best.score[0], near[0].score[0]) if near else ("", "")
     behind = f"slowest job {f'{most} against {least}' if least != most else 'as slow'}"
     following = f" the next is {near[0].tried.placement.name} ({behind});" if near else ""
     return (
-        f"Best of {counted(len(found), 'placement')}: {best.tried.placement.name} (slow-down of {each});{following}"
-        f" the worst is {worst.tried.placement.name} ({number(worst.score[0])})."
+        f"Best of {counted(len(found), 'placement')}: {best.tried.placement.name} (slow-down of"
+        f" {each});{following} the worst is {worst.tried.placement.name}"
+        f" ({number(worst.score[0])})."
     )
 
 
 def _ranks(jobs: Sequence[str], found: Sequence[PlacementScore]) -> PageTable:
-    columns = ("placement", *(f"{job}{column}" for job in jobs for column in (", slow-down", ", sharing", ", µs")))
+    columns = (
+        "placement",
+        *(f"{job}{column}" for job in jobs for column in (", slow-down", ", sharing", ", µs")),
+    )
     rows = [
         (
             each.tried.placement.name,
             *(
                 number(value)
-                for slow, sharing, time in zip(each.slowdowns, each.tried.sharing(), each.tried.times, strict=True)
+                for slow, sharing, time in zip(
+                    each.slowdowns, each.tried.sharing(), each.tried.times, strict=True
+                )
                 for value in (slow, sharing, time)
             ),
         )
         for each in found
     ]
     note = (
-        "Slow-down: time beside the other jobs over the time alone in the placement where the job is fastest alone."
-        " Sharing: the same over the time alone in the same place, which the tables below call slowdown."
+        "Slow-down: time beside the other jobs over the time alone in the placement where the job"
+        " is fastest alone. Sharing: the same over the time alone in the same place, which the"
+        " tables below call slowdown."
     )
     return PageTable(columns, rows, "Placements, the best first", right=columns[1:], note=note)
 
 
 def _nodes(jobs: Sequence[str], found: Sequence[PlacementScore]) -> PageTable:
-    rows = [(each.tried.placement.name, *(text(nodes) for nodes in each.tried.placement.nodes)) for each in found]
+    rows = [
+        (each.tried.placement.name, *(text(nodes) for nodes in each.tried.placement.nodes))
+        for each in found
+    ]
     return PageTable(("placement", *jobs), rows, "Nodes of the jobs", folded=True)

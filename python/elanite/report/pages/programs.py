@@ -35,7 +35,9 @@ MOST_SAID = 6
 
 
 def sections(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[Section]:
-    """All points' flows, and the links that programs share in each; empty without programs side by side."""
+    """All points' flows, and the links that programs share in each; empty without programs side by
+    side.
+    """
     found = []
     every = _every(points, store, columns)
     if not every.is_empty():
@@ -54,15 +56,27 @@ def figures(points: Sequence[Point], store: Store, columns: Sequence[str]) -> li
 
 
 def findings(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[str]:
-    """A sentence on each flow list's completion times in each configuration; several seeds have means."""
-    lists = _every(points, store, columns).drop_nulls("slowdown").partition_by("label", maintain_order=True)
+    """A sentence on each flow list's completion times in each configuration; several seeds have
+    means.
+    """
+    lists = (
+        _every(points, store, columns)
+        .drop_nulls("slowdown")
+        .partition_by("label", maintain_order=True)
+    )
     said = []
     for here in lists[:MOST_SAID]:
         parts = [f"{name} {number(slowdown)}" for name, slowdown in flows.percentiles(here).items()]
         means = " (means of the seeds)" if here["seed"].n_unique() > 1 else ""
-        said.append(f"FCT slowdown of {flows.flow_count(here)} ({here['label'][0]}): {', '.join(parts)}{means}.")
+        said.append(
+            f"FCT slowdown of {flows.flow_count(here)} ({here['label'][0]}):"
+            f" {', '.join(parts)}{means}."
+        )
     if len(lists) > len(said):
-        said.append(f"FCT slowdown: sentences for {len(said)} of {len(lists)} flow lists; the figures show all.")
+        said.append(
+            f"FCT slowdown: sentences for {len(said)} of {len(lists)} flow lists; the figures show"
+            " all."
+        )
     return said
 
 
@@ -70,7 +84,11 @@ def _every(points: Sequence[Point], store: Store, columns: Sequence[str]) -> pl.
     """All points' flows, each with its configuration as ``label``."""
     own = [point for point in points if point.kind == PROGRAMS]
     tables = [table for point in own if not (table := _flows(point, store, columns)).is_empty()]
-    return pl.concat(tables, how="vertical_relaxed") if tables else empty("flows").with_columns(label=pl.lit(""))
+    return (
+        pl.concat(tables, how="vertical_relaxed")
+        if tables
+        else empty("flows").with_columns(label=pl.lit(""))
+    )
 
 
 def _label(point: Point, columns: Sequence[str]) -> str:
@@ -122,20 +140,25 @@ def _slowest(every: pl.DataFrame) -> PageTable:
     ]
     ended = every["fct_ps"].null_count()
     note = (
-        "Flows count from 0, in the order of the file. Ideal: the same flow alone on the idle machine without faults."
+        "Flows count from 0, in the order of the file. Ideal: the same flow alone on the idle"
+        " machine without faults."
     )
     if ended:
         note += f" Faults have ended {counted(ended, 'flow')}, which have no completion time."
     return PageTable(
-        columns, rows, "Flows with the largest slowdown", right=columns[columns.index("size") :], note=note
+        columns,
+        rows,
+        "Flows with the largest slowdown",
+        right=columns[columns.index("size") :],
+        note=note,
     )
 
 
 def shared(shares: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
     """The links that several programs use, sorted by the bytes of all but a link's largest program.
 
-    Columns ``link``, ``from``, ``to``, ``waiting_ps`` (null for links from nodes, as in ``results.congestion``) and,
-    for each program, its bytes.
+    Columns ``link``, ``from``, ``to``, ``waiting_ps`` (null for links from nodes, as in
+    ``results.congestion``) and, for each program, its bytes.
     """
     own = shares.drop_nulls("job")
     used = own.group_by("link").agg(
@@ -148,19 +171,28 @@ def shared(shares: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
     return found.sort("less", "link", descending=[True, False]).drop("several", "less")
 
 
-def shared_links(points: Sequence[Point], store: Store, columns: Sequence[str]) -> tuple[list[PageTable], str]:
-    """The links that programs share in some points, with each program's bytes, and a sentence on the other points.
+def shared_links(
+    points: Sequence[Point], store: Store, columns: Sequence[str]
+) -> tuple[list[PageTable], str]:
+    """The links that programs share in some points, with each program's bytes, and a sentence on
+    the other points.
 
     Each configuration's first seed comes before all further seeds.
     """
     seeds = len({point.seed for point in points}) > 1
     labels = [_label(point, columns) for point in points]
-    order = sorted(range(len(points)), key=lambda place: (labels[:place].count(labels[place]), place))
+    order = sorted(
+        range(len(points)), key=lambda place: (labels[:place].count(labels[place]), place)
+    )
     found: dict[int, PageTable] = {}
     for seen, place in enumerate(order):
         if len(found) == MOST_POINTS:
             left = f"{len(found)} of {counted(len(points), 'point')}"
-            without = f"; {seen - len(found)} of the others have no shared link" if seen > len(found) else ""
+            without = (
+                f"; {seen - len(found)} of the others have no shared link"
+                if seen > len(found)
+                else ""
+            )
             return [found[place] for place in sorted(found)], f"Tables for {left}{without}."
         point = points[place]
         words = ", ".join(filter(None, [labels[place], f"seed {point.seed}" if seeds else ""]))
@@ -169,7 +201,10 @@ def shared_links(points: Sequence[Point], store: Store, columns: Sequence[str]) 
             found[place] = table
     left = ""
     if len(found) < len(points):
-        left = f"Tables for {len(found)} of {counted(len(points), 'point')}; the others have no shared link."
+        left = (
+            f"Tables for {len(found)} of {counted(len(points), 'point')}; the others have no shared"
+            " link."
+        )
     return [found[place] for place in sorted(found)], left
 
 
@@ -194,6 +229,9 @@ def _shared_links(point: Point, store: Store, words: str) -> PageTable | None:
         " those in a node, before its own link, are not counted."
     )
     if len(found) > len(rows):
-        note += f" {len(rows)} of {counted(len(found), 'shared link')}, by the bytes of all but the largest program."
+        note += (
+            f" {len(rows)} of {counted(len(found), 'shared link')}, by the bytes of all but the"
+            " largest program."
+        )
     caption = f"Links that programs share{f': {words}' if words else ''}"
     return PageTable(names, rows, caption, right=names[1:], note=note)

@@ -1,4 +1,7 @@
-"""Pages for replays, from their tables. A replay that stops before its end has a page up to that moment."""
+"""Pages for replays, from their tables.
+
+A replay that stops before its end has a page up to that moment.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,17 @@ UNENDED = "Operations that did not end are not counted."
 
 def page(replay: Replay, machine: Source, command: Sequence[str], inputs: Inputs) -> Page:
     """The page for a replay that kept its operations; ``command`` are the words that ran it."""
-    return _page(replay, machine, command, inputs, "repeatable", _findings(replay), _sections(replay))
+    return _page(
+        replay, machine, command, inputs, "repeatable", _findings(replay), _sections(replay)
+    )
 
 
-def unfinished(error: UnfinishedReplay, machine: Source, command: Sequence[str], inputs: Inputs) -> Page:
-    """The page for a replay that stopped before its end: why, the operations that wait, and all until then."""
+def unfinished(
+    error: UnfinishedReplay, machine: Source, command: Sequence[str], inputs: Inputs
+) -> Page:
+    """The page for a replay that stopped before its end: why, the operations that wait, and all
+    until then.
+    """
     replay = error.replay
     *lines, last = str(error).splitlines()
     if error.exit_code == Exit.FAILED:
@@ -44,8 +53,12 @@ def unfinished(error: UnfinishedReplay, machine: Source, command: Sequence[str],
         why = "operations have no partner" if lines else "a deadlock of packets"
     said = last.replace(": see the lines before", "")
     rows = [(line,) for line in lines]
-    partners = PageTable(("operation",), rows, "Operations that wait, or whose messages have no receive")
-    end = Section("End of the replay", [said], tables=[*([partners] if rows else []), *_waiting(replay)])
+    partners = PageTable(
+        ("operation",), rows, "Operations that wait, or whose messages have no receive"
+    )
+    end = Section(
+        "End of the replay", [said], tables=[*([partners] if rows else []), *_waiting(replay)]
+    )
     return _page(
         replay,
         machine,
@@ -53,7 +66,10 @@ def unfinished(error: UnfinishedReplay, machine: Source, command: Sequence[str],
         inputs,
         "no end",
         [
-            f"The replay ended early, at {number(replay.summary['time_us'])} µs of simulated time: {why}.",
+            (
+                f"The replay ended early, at {number(replay.summary['time_us'])} µs of simulated"
+                f" time: {why}."
+            ),
             *_failed(replay),
             *_oldest(replay),
             *_of_traffic(replay),
@@ -63,13 +79,17 @@ def unfinished(error: UnfinishedReplay, machine: Source, command: Sequence[str],
 
 
 def _failed(replay: Replay) -> list[str]:
-    """The finding on machine failures before the end: operations may have lost their partners by them."""
+    """The finding on machine failures before the end: operations may have lost their partners by
+    them.
+    """
     faults = replay.tables["faults"]
     if faults.is_empty():
         return []
     failed = in_words(row_of(faults, Fault))
     more = f", and {counted(len(faults) - 1, 'other failure')}" if len(faults) > 1 else ""
-    return [f"Before the end, the machine failed: {failed}{more}; operations may wait because of it."]
+    return [
+        f"Before the end, the machine failed: {failed}{more}; operations may wait because of it."
+    ]
 
 
 def _oldest(replay: Replay) -> list[str]:
@@ -79,15 +99,24 @@ def _oldest(replay: Replay) -> list[str]:
         return []
     count, ranks = len(waiting), rank_list(waiting["rank"].unique().sort().to_list())
     earliest = row_of(waiting, PendingOperation)
-    oldest = f"{_in_words(earliest)} at rank {earliest['rank']}, since {number(earliest['free_us'])} µs"
+    oldest = (
+        f"{_in_words(earliest)} at rank {earliest['rank']}, since {number(earliest['free_us'])} µs"
+    )
     if count == 1:
         return [f"At the end, one operation had not ended: {oldest}."]
-    return [f"At the end, {count:,} operations of {ranks} had not ended; the first of them: {oldest}."]
+    return [
+        f"At the end, {count:,} operations of {ranks} had not ended; the first of them: {oldest}."
+    ]
 
 
 def _in_words(operation: PendingOperation) -> str:
     """An operation: ``recv of 5 B from rank 1 with tag 3``."""
-    kind, amount, peer, tag = operation["kind"], operation["size"], operation["peer"], operation["tag"]
+    kind, amount, peer, tag = (
+        operation["kind"],
+        operation["size"],
+        operation["peer"],
+        operation["tag"],
+    )
     if kind == "calc":
         return f"calc of {number(amount / 1e3)} µs"
     whom = "any rank" if peer is None else f"rank {peer}"
@@ -103,7 +132,11 @@ def _waiting(replay: Replay) -> list[PageTable]:
     rows, left = traffic.cut(found, traffic.MOST_RANKS, "operations that had not ended")
     columns = ("rank", "number", "operation", "since, µs")
     right = ("number", "since, µs")
-    return [PageTable(columns, rows, "Operations that had not ended", right, note=left)] if rows else []
+    return (
+        [PageTable(columns, rows, "Operations that had not ended", right, note=left)]
+        if rows
+        else []
+    )
 
 
 def _page(
@@ -119,9 +152,17 @@ def _page(
     totals = replay.summary
     nodes = counted(len(set(replay.placement)), "node")
     where = "ideal network without contention" if ideal else f"{nodes} of {replay.cluster.name}"
-    about = [where, f"{replay.cpu_seconds:.2f} s of processor time", end, f"digest {totals['digest']}"]
+    about = [
+        where,
+        f"{replay.cpu_seconds:.2f} s of processor time",
+        end,
+        f"digest {totals['digest']}",
+    ]
     return Page(
-        title=f"{replay.trace.name} on {counted(replay.options.ranks, 'rank')} of {replay.cluster.name}",
+        title=(
+            f"{replay.trace.name} on {counted(replay.options.ranks, 'rank')} of"
+            f" {replay.cluster.name}"
+        ),
         command=command,
         inputs=inputs,
         about=" · ".join(about),
@@ -163,7 +204,10 @@ def _of_traffic(replay: Replay) -> list[str]:
         if one
     ]
     if totals["packets_resent"]:
-        found.append(f"{counted(totals['packets_resent'], 'packet')} sent again after failures of the machine.")
+        found.append(
+            f"{counted(totals['packets_resent'], 'packet')} sent again after failures of the"
+            " machine."
+        )
     return found
 
 
@@ -173,7 +217,8 @@ def _sections(replay: Replay, note: str = "") -> list[Section]:
     found = [
         Section("Timeline", drawings=[drawing(lanes.of_replay(replay), "Ranks over time")]),
         Section(
-            "Ranks and operations", tables=[_operations(replay, note), _ranks(replay, note), *_regions(replay, note)]
+            "Ranks and operations",
+            tables=[_operations(replay, note), _ranks(replay, note), *_regions(replay, note)],
         ),
     ]
     sizes = traffic.messages(by_size(sends), sends)
@@ -185,22 +230,35 @@ def _sections(replay: Replay, note: str = "") -> list[Section]:
             words.append(traffic.crossing(sends, replay.tables["ranks"], totals["packets"]))
         found.append(Section("Messages", [" ".join(words)], tables=sizes))
     if ideal:
-        found.append(Section("Links", ["The ideal network has no links, and so neither load nor congestion."]))
+        found.append(
+            Section(
+                "Links", ["The ideal network has no links, and so neither load nor congestion."]
+            )
+        )
     else:
         found.append(traffic.network(replay.cluster.point, replay.tables, float(totals["time_us"])))
     return found
 
 
 def _messages(replay: Replay) -> pl.DataFrame:
-    """All messages' ``bytes`` and ``us``: from the moment at which the send may begin to the receive's end."""
+    """All messages' ``bytes`` and ``us``: from the moment at which the send may begin to the
+    receive's end.
+    """
     found = lanes.messages_of(lanes.timed(replay.tables["operations"]))
     return found.select("bytes", us=(pl.col("end_ps") - pl.col("begin_ps")) / 1e6)
 
 
 def percentiles(messages: pl.DataFrame) -> list[tuple[str, ...]]:
-    """By size class with messages, and for all: their count, p50, p99, p99.9 and the longest time."""
+    """By size class with messages, and for all: their count, p50, p99, p99.9 and the longest
+    time.
+    """
     classes = [
-        (one.label, messages.filter(pl.col("bytes").is_between(one.least, one.most if one.most is not None else 2**62)))
+        (
+            one.label,
+            messages.filter(
+                pl.col("bytes").is_between(one.least, one.most if one.most is not None else 2**62)
+            ),
+        )
         for one in by_size(messages)
     ]
     every = [("all", messages)] if len(classes) > 1 else []
@@ -221,10 +279,19 @@ def _times(replay: Replay) -> list[PageTable]:
         return []
     right = ("messages", *(f"{name}, µs" for name in PER_MILLE), "longest, µs")
     note = (
-        "From the moment at which the send may begin to the end of the receive: a receive that comes late counts, and"
-        " so does a processor that is busy. Percentiles are times of messages, by their rank."
+        "From the moment at which the send may begin to the end of the receive: a receive that"
+        " comes late counts, and so does a processor that is busy. Percentiles are times of"
+        " messages, by their rank."
     )
-    return [PageTable(("message size", *right), percentiles(messages), "Times of messages by size", right, note=note)]
+    return [
+        PageTable(
+            ("message size", *right),
+            percentiles(messages),
+            "Times of messages by size",
+            right,
+            note=note,
+        )
+    ]
 
 
 def _sends(replay: Replay) -> pl.DataFrame:
@@ -251,7 +318,11 @@ def _operations(replay: Replay, note: str) -> PageTable:
     right = ("operations", "mean, µs", "longest, µs")
     words = "Times from the moment at which all dependencies are met to the end of the operation."
     return PageTable(
-        ("operation", *right), rows, "Operations by kind", right, note=" ".join(filter(None, (words, note)))
+        ("operation", *right),
+        rows,
+        "Operations by kind",
+        right,
+        note=" ".join(filter(None, (words, note))),
     )
 
 
@@ -271,7 +342,11 @@ def _regions(replay: Replay, note: str) -> list[PageTable]:
     columns = ("region", "bound by", "executions", "computes, µs", "longest, µs", "at rank")
     title = "Computation by region, the longest first"
     note = " ".join(filter(None, (left, note)))
-    return [PageTable(columns, shown, title, columns[2:], folded=len(shown) > 8, note=note)] if rows else []
+    return (
+        [PageTable(columns, shown, title, columns[2:], folded=len(shown) > 8, note=note)]
+        if rows
+        else []
+    )
 
 
 def _ranks(replay: Replay, note: str) -> PageTable:
@@ -287,7 +362,11 @@ def _ranks(replay: Replay, note: str) -> PageTable:
         )
         for row in slowest.head(traffic.MOST_RANKS).iter_rows(named=True)
     ]
-    left = f"{len(rows)} of {len(slowest):,} ranks, the slowest." if len(rows) < len(slowest) else ""
+    left = (
+        f"{len(rows)} of {len(slowest):,} ranks, the slowest." if len(rows) < len(slowest) else ""
+    )
     columns = ("rank", "node", "end, µs", "computes, µs", "operations", "sent", "received")
     note = " ".join(filter(None, (left, note)))
-    return PageTable(columns, rows, "Ranks, the slowest first", columns[1:], folded=len(rows) > 8, note=note)
+    return PageTable(
+        columns, rows, "Ranks, the slowest first", columns[1:], folded=len(rows) > 8, note=note
+    )

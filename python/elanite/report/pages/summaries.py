@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 
 
 def tables(found: Sequence[Curve], units: Mapping[str, str]) -> list[PageTable]:
-    """Every curve in a row: for jobs the highest accepted load and the knee, else each metric's range."""
+    """Every curve in a row: for jobs the highest accepted load and the knee, else each metric's
+    range.
+    """
     made = []
     for kind, group in dict.fromkeys((curve.kind, curve.group) for curve in found):
         here = [curve for curve in found if (curve.kind, curve.group) == (kind, group)]
         if kind == JOBS:
-            searches, loads = ([one for one in here if one.searched is which] for which in (True, False))
+            searches, loads = (
+                [one for one in here if one.searched is which] for which in (True, False)
+            )
             made += [_saturations(searches, units)] if searches else []
             made += [_throughput(loads, units), _states(loads, units)] if loads else []
         elif len(here) > 1:
@@ -45,7 +49,9 @@ def _every(found: Sequence[Curve]) -> str:
 
 
 def _saturations(found: Sequence[Curve], units: Mapping[str, str]) -> PageTable:
-    accepted, saturation = (f"{units.get(name, 'MB/s')} per node" for name in ("accepted", SEARCHED))
+    accepted, saturation = (
+        f"{units.get(name, 'MB/s')} per node" for name in ("accepted", SEARCHED)
+    )
     columns = (
         "configuration",
         heading("saturation point", saturation),
@@ -53,7 +59,10 @@ def _saturations(found: Sequence[Curve], units: Mapping[str, str]) -> PageTable:
         heading(f"mean latency {LOWER_END}", units.get(LATENCY, "")),
     )
     rows = [
-        (_label(curve), *(cell(curve.places[0], each, units) for each in (SEARCHED, "accepted", LATENCY)))
+        (
+            _label(curve),
+            *(cell(curve.places[0], each, units) for each in (SEARCHED, "accepted", LATENCY)),
+        )
         for curve in found
     ]
     return PageTable(columns, rows, f"Saturation point of {_every(found)}", right=columns[1:])
@@ -73,8 +82,14 @@ def _throughput(found: Sequence[Curve], units: Mapping[str, str]) -> PageTable:
                 best.at,
                 steady.at if steady else "",
                 saturated.at if saturated else "",
-                *([", ".join(place.at for place in curve.undecided)] if any(one.undecided for one in found) else []),
-                with_half(first, LATENCY) + few_messages(first, LATENCY) if LATENCY in first.means else "",
+                *(
+                    [", ".join(place.at for place in curve.undecided)]
+                    if any(one.undecided for one in found)
+                    else []
+                ),
+                with_half(first, LATENCY) + few_messages(first, LATENCY)
+                if LATENCY in first.means
+                else "",
             )
         )
     doubt = ["undecided at"] if any(one.undecided for one in found) else []
@@ -84,25 +99,36 @@ def _throughput(found: Sequence[Curve], units: Mapping[str, str]) -> PageTable:
 
 def _states(found: Sequence[Curve], units: Mapping[str, str]) -> PageTable:
     """Every load with the comparison that decides its state."""
-    offered, accepted = (f"{name}, {units.get(name, 'MB/s')} per node" for name in ("offered", "accepted"))
+    offered, accepted = (
+        f"{name}, {units.get(name, 'MB/s')} per node" for name in ("offered", "accepted")
+    )
     columns = ("configuration", "load", offered, accepted, "state", "because")
     rows = [
         (
             _label(curve),
             place.at,
-            *(with_half(place, name) if name in place.means else "" for name in ("offered", "accepted")),
+            *(
+                with_half(place, name) if name in place.means else ""
+                for name in ("offered", "accepted")
+            ),
             place.state.value,
             place.reason,
         )
         for curve in found
         for place in curve.places
     ]
-    return PageTable(columns, rows, f"State of every load{_of(found)}", right=columns[1:4], folded=True)
+    return PageTable(
+        columns, rows, f"State of every load{_of(found)}", right=columns[1:4], folded=True
+    )
 
 
 def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> PageTable:
     metrics = next((metrics for name, _, metrics in _core.plots() if name == kind), list(units))
-    metrics = [each for each in metrics if each not in YES_OR_NO and any(each in c.places[0].means for c in found)]
+    metrics = [
+        each
+        for each in metrics
+        if each not in YES_OR_NO and any(each in c.places[0].means for c in found)
+    ]
     axis = found[0].axis
     columns = ["configuration"]
     for metric in metrics:
@@ -116,8 +142,16 @@ def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Page
             cells += [cell(place, metric, units) for place in ends]
         rows.append(cells)
     note = f"First and last {axis} of each configuration: {_spans(found)}." if axis else ""
-    return PageTable(columns, rows, f"Every configuration of {found[0].group or kind}", right=columns[1:], note=note)
+    return PageTable(
+        columns,
+        rows,
+        f"Every configuration of {found[0].group or kind}",
+        right=columns[1:],
+        note=note,
+    )
 
 
 def _spans(found: Sequence[Curve]) -> str:
-    return "; ".join(dict.fromkeys(f"{curve.places[0].at} and {curve.places[-1].at}" for curve in found))
+    return "; ".join(
+        dict.fromkeys(f"{curve.places[0].at} and {curve.places[-1].at}" for curve in found)
+    )

@@ -30,7 +30,9 @@ MOST_RANKS = 128
 
 
 def messages(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> list[PageTable]:
-    """Messages by size and by pair; ``pairs`` has each message's ``source``, ``destination`` and ``bytes``."""
+    """Messages by size and by pair; ``pairs`` has each message's ``source``, ``destination`` and
+    ``bytes``.
+    """
     if not sizes:
         return []
     by_size = [(one.label, f"{one.messages:,}", size(one.bytes)) for one in sizes]
@@ -39,9 +41,18 @@ def messages(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> list[PageTable]:
         (f"rank {source} → rank {destination}", f"{count:,}", size(total))
         for source, destination, count, total in sums.head(MOST_PAIRS).iter_rows()
     ]
-    left = f"{MOST_PAIRS} of {counted(len(sums), 'pair')}, by payload." if len(sums) > MOST_PAIRS else ""
+    left = (
+        f"{MOST_PAIRS} of {counted(len(sums), 'pair')}, by payload."
+        if len(sums) > MOST_PAIRS
+        else ""
+    )
     return [
-        PageTable(("message size", "messages", "payload"), by_size, "Messages by size", ("messages", "payload")),
+        PageTable(
+            ("message size", "messages", "payload"),
+            by_size,
+            "Messages by size",
+            ("messages", "payload"),
+        ),
         PageTable(
             ("pair", "messages", "payload"),
             by_bytes,
@@ -53,8 +64,12 @@ def messages(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> list[PageTable]:
 
 
 def by_pair(pairs: pl.DataFrame) -> pl.DataFrame:
-    """``source``, ``destination``, ``messages`` and ``bytes``, a row for each rank pair, by bytes."""
-    sums = pairs.group_by("source", "destination").agg(messages=pl.len(), bytes=pl.col("bytes").sum())
+    """``source``, ``destination``, ``messages`` and ``bytes``, a row for each rank pair, by
+    bytes.
+    """
+    sums = pairs.group_by("source", "destination").agg(
+        messages=pl.len(), bytes=pl.col("bytes").sum()
+    )
     return sums.sort("bytes", "source", "destination", descending=[True, False, False])
 
 
@@ -66,21 +81,32 @@ def largest_messages(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> str:
     most = max(sizes, key=lambda one: one.bytes)
     source, destination, count, carried = (sums := by_pair(pairs)).row(0)
     alike = len(sums.filter(pl.col("bytes") == carried))
-    pair = f"from rank {source} to rank {destination} go {size(carried)} in {counted(count, 'message')}"
-    pair += ", more than between any other pair" if alike == 1 else f", as between {counted(alike - 1, 'other pair')}"
+    pair = (
+        f"from rank {source} to rank {destination} go {size(carried)} in"
+        f" {counted(count, 'message')}"
+    )
+    pair += (
+        ", more than between any other pair"
+        if alike == 1
+        else f", as between {counted(alike - 1, 'other pair')}"
+    )
     return (
-        f"Largest messages by volume: {counted(most.messages, 'message')} {_class(most, pairs)} with"
-        f" {size(most.bytes)}, {most.bytes / total:.1%} of the payload; {pair}."
+        f"Largest messages by volume: {counted(most.messages, 'message')} {_class(most, pairs)}"
+        f" with {size(most.bytes)}, {most.bytes / total:.1%} of the payload; {pair}."
     )
 
 
 def crossing(pairs: pl.DataFrame, ranks: pl.DataFrame, packets: int) -> str:
-    """The sentence on messages between ranks on one node, which are in no packet, and on the others' packets.
+    """The sentence on messages between ranks on one node, which are in no packet, and on the
+    others' packets.
 
-    ``pairs`` has each message's ``source``, ``destination`` and ``bytes``, and ``ranks`` each rank's node.
+    ``pairs`` has each message's ``source``, ``destination`` and ``bytes``, and ``ranks`` each
+    rank's node.
     """
     nodes = dict(ranks.select("rank", "node").iter_rows())
-    within = pairs.filter(pl.col("source").replace_strict(nodes) == pl.col("destination").replace_strict(nodes))
+    within = pairs.filter(
+        pl.col("source").replace_strict(nodes) == pl.col("destination").replace_strict(nodes)
+    )
     said = f"{counted(packets, 'packet')} {'crosses' if packets == 1 else 'cross'} the network"
     if within.is_empty():
         return f"{said}."
@@ -98,8 +124,12 @@ def _class(sizes: Sizes, messages: pl.DataFrame) -> str:
     return f"of {least}" if least == most else f"of {least} to {most}"
 
 
-def with_others(ranks: pl.DataFrame, rank: Mapping[str, object], column: str, one: str, several: str) -> str:
-    """A rank with its verb, and the count of other ranks with the same value: ``rank 0 and 15 others compute``."""
+def with_others(
+    ranks: pl.DataFrame, rank: Mapping[str, object], column: str, one: str, several: str
+) -> str:
+    """A rank with its verb, and the count of other ranks with the same value:
+    ``rank 0 and 15 others compute``.
+    """
     others = len(ranks.filter(pl.col(column) == rank[column])) - 1
     if not others:
         return f"rank {rank['rank']} {one}"
@@ -107,7 +137,9 @@ def with_others(ranks: pl.DataFrame, rank: Mapping[str, object], column: str, on
 
 
 HOTTEST = "Hottest link, by the time that packets waited for it"
-"""How all pages' sentences begin; pages have one definition of heat (``mpirun.summary.hottest``)."""
+"""How all pages' sentences begin; pages have one definition of heat
+(``mpirun.summary.hottest``).
+"""
 
 
 def link(links: pl.DataFrame, time_us: float) -> str:
@@ -119,15 +151,23 @@ def link(links: pl.DataFrame, time_us: float) -> str:
     share = f"busy {busy['busy']:.1%} of the time{_equal_links(some, busy, _busy)}"
     if not top["waiting_us"]:
         return f"No packet waited for a link. Busiest link: {_place(busy)}, {share}."
-    crossed = f"{counted(top['packets'], 'packet')} {'crosses' if top['packets'] == 1 else 'cross'} it"
+    crossed = (
+        f"{counted(top['packets'], 'packet')} {'crosses' if top['packets'] == 1 else 'cross'} it"
+    )
     waited = f"{crossed}, with {waits(top)} µs of waits in total{_equal_links(some, top, waits)}"
     if _busy(busy) == _busy(top):
         return f"{HOTTEST}: {_place(top)}; {waited}; the link is also the busiest, {share}."
-    return f"{HOTTEST}: {_place(top)}; {waited}, busy {_busy(top)} of the time. Busiest link: {_place(busy)}, {share}."
+    return (
+        f"{HOTTEST}: {_place(top)}; {waited}, busy {_busy(top)} of the time. Busiest link:"
+        f" {_place(busy)}, {share}."
+    )
 
 
 def _place(link: Link) -> str:
-    return f"{link['from']} → {link['to']} ({'of a node' if link['level'] == 0 else 'between switches'})"
+    return (
+        f"{link['from']} → {link['to']}"
+        f" ({'of a node' if link['level'] == 0 else 'between switches'})"
+    )
 
 
 def _busy(link: Link) -> str:
@@ -141,11 +181,17 @@ def _equal_links(links: pl.DataFrame, one: Link, written: Callable[[Link], str])
 
 
 def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> Section:
-    """The links, the congestion matrix and the faults; ``point`` is the machine's configuration as JSON."""
+    """The links, the congestion matrix and the faults; ``point`` is the machine's configuration as
+    JSON.
+    """
     links, faults = tables["links"], tables["faults"]
     busy = hottest(links, time_us)
     of_nodes = pl.col("level") == 0
-    shown = [row for kind in (of_nodes, ~of_nodes) for row in rows_of(busy.filter(kind).head(MOST_LINKS), Link)]
+    shown = [
+        row
+        for kind in (of_nodes, ~of_nodes)
+        for row in rows_of(busy.filter(kind).head(MOST_LINKS), Link)
+    ]
     named = parallel(point) if shown else {}
     rows = [
         (
@@ -157,11 +203,21 @@ def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> S
         )
         for row in shown
     ]
-    note = "Waits: sum over all packets that waited for the link; waits for links from nodes are not counted."
+    note = (
+        "Waits: sum over all packets that waited for the link; waits for links from nodes are not"
+        " counted."
+    )
     if len(busy) > len(shown):
-        note += f" {len(shown)} of {len(busy):,} busy links: the hottest of nodes, and between switches."
+        note += (
+            f" {len(shown)} of {len(busy):,} busy links: the hottest of nodes, and between"
+            " switches."
+        )
     right = ("busy", "packets", "waits, µs")
-    found = [PageTable(("link", "between", *right), rows, "Hottest links", right, note=note)] if rows else []
+    found = (
+        [PageTable(("link", "between", *right), rows, "Hottest links", right, note=note)]
+        if rows
+        else []
+    )
     if len(faults):
         words = [(in_words(one),) for one in rows_of(faults.head(MOST_FAULTS), Fault)]
         more = f"{MOST_FAULTS} of {len(faults):,} failures." if len(faults) > MOST_FAULTS else ""
@@ -178,11 +234,15 @@ def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> S
 def sent_and_received(rank: Mapping[str, float]) -> tuple[str, str]:
     """Two cells in the rank table: sent and received messages, with their payload."""
     kinds = ("sent", "received")
-    sent, received = (f"{rank[f'messages_{kind}']:,} · {size(rank[f'bytes_{kind}'])}" for kind in kinds)
+    sent, received = (
+        f"{rank[f'messages_{kind}']:,} · {size(rank[f'bytes_{kind}'])}" for kind in kinds
+    )
     return sent, received
 
 
-def cut(rows: Sequence[tuple[str, ...]], most: int, of: str) -> tuple[Sequence[tuple[str, ...]], str]:
+def cut(
+    rows: Sequence[tuple[str, ...]], most: int, of: str
+) -> tuple[Sequence[tuple[str, ...]], str]:
     """The first rows, and a note on the omitted count."""
     if len(rows) <= most:
         return rows, ""

@@ -19,11 +19,14 @@ FEW = 30
 """Messages below which a latency comes with their number."""
 
 
-def with_half(places: CurvePoint | Sequence[CurvePoint], metric: str, unit: str = "", text: str = "") -> str:
-    """A mean with half its interval, if it has one, as a number; ``text`` is the mean if it needs more digits.
+def with_half(
+    places: CurvePoint | Sequence[CurvePoint], metric: str, unit: str = "", text: str = ""
+) -> str:
+    """A mean with half its interval, if it has one, as a number; ``text`` is the mean if it needs
+    more digits.
 
-    With several places at this mean, the halves are the smallest and the largest one. Places without an interval are
-    counted: their means are less certain, not exact.
+    With several places at this mean, the halves are the smallest and the largest one. Places
+    without an interval are counted: their means are less certain, not exact.
     """
     alike = [places] if isinstance(places, CurvePoint) else places
     halves = sorted(scaled(place.halves[metric], unit) for place in alike if metric in place.halves)
@@ -37,7 +40,9 @@ def with_half(places: CurvePoint | Sequence[CurvePoint], metric: str, unit: str 
 
 
 def few_messages(places: CurvePoint | Sequence[CurvePoint], metric: str) -> str:
-    """The message count behind a latency, if it is low; of several places the smallest and the largest one."""
+    """The message count behind a latency, if it is low; of several places the smallest and the
+    largest one.
+    """
     alike = [places] if isinstance(places, CurvePoint) else places
     counts = [place.messages for place in alike if place.messages is not None]
     if metric != LATENCY or not counts or min(counts) >= FEW:

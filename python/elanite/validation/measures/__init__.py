@@ -49,7 +49,9 @@ OWN: dict[str, Callable[[pl.DataFrame, Sequence[float]], Finding]] = {
     "static-bound": multirail.static_bound,
     "livelock": multirail.livelock,
 }
-"""Special measures: congestion matrices, noise distributions, allocations and cyclic requests with several rails."""
+"""Special measures: congestion matrices, noise distributions, allocations and cyclic requests with
+several rails.
+"""
 
 SAID = {True: "yes", False: "no", None: "not resolved"}
 
@@ -57,8 +59,10 @@ MOST_SAID = 12
 """Most groups that a note lists one by one."""
 
 PICKS = ("", "most", "most-of-several", "farthest")
-"""The groups that may count: the only one; the largest; the largest, with the interval for the largest of several, from
-the highest lower end to the highest upper end; the group farthest from the published range's middle."""
+"""The groups that may count: the only one; the largest; the largest, with the interval for the
+largest of several, from the highest lower end to the highest upper end; the group farthest from the
+published range's middle.
+"""
 
 
 @dataclass(frozen=True)
@@ -103,14 +107,21 @@ class Bound:
     @property
     def words(self) -> str:
         """The bounds in words."""
-        bounds = {"at least": self.least, "at most": self.most, "above": self.above, "below": self.below}
+        bounds = {
+            "at least": self.least,
+            "at most": self.most,
+            "above": self.above,
+            "below": self.below,
+        }
         words = [f"{word} {plain(bound)}" for word, bound in bounds.items() if bound is not None]
         if self.touches:
             words.append("{} to {}".format(*map(plain, self.touches)))
         return " and ".join(words)
 
     def holds(self, figure: Number, look: int | None = None) -> bool | None:
-        """Whether the whole interval is within the bounds; a mean that is enough fails only with its whole interval."""
+        """Whether the whole interval is within the bounds; a mean that is enough fails only with
+        its whole interval.
+        """
         whole = self.within(figure)
         if not self.means or more_looks_possible(look):
             return whole
@@ -133,7 +144,9 @@ class Bound:
         return all_hold(judged)
 
 
-def _beyond(figure: Number, bound: float, within: Callable[[Number, float], bool | None]) -> bool | None:
+def _beyond(
+    figure: Number, bound: float, within: Callable[[Number, float], bool | None]
+) -> bool | None:
     """Whether a figure is beyond a bound, and not at the bound."""
     inside = within(figure, bound)
     return None if inside is None else not inside
@@ -153,23 +166,41 @@ class Statement(GroupMeasure):
     @property
     def needs(self) -> str:
         """The bounds in words."""
-        return self.bound.words + (f", but for {self.excused} in each group" if self.excused else "")
+        return self.bound.words + (
+            f", but for {self.excused} in each group" if self.excused else ""
+        )
 
     def finding(self, rows: pl.DataFrame, look: int | None) -> Finding:
         """Whether it holds, in each group."""
         found = _at(self._rises(rows) if self.steps else self.figures(rows, self.each), look)
-        holds = [None if look is not None and one.lacking else self.bound.holds(one, look) for _, one in found]
+        holds = [
+            None if look is not None and one.lacking else self.bound.holds(one, look)
+            for _, one in found
+        ]
         if self.excused:
-            holds = excuse([tuple(group[name] for name in self.each[:-1]) for group, _ in found], holds, self.excused)
+            holds = excuse(
+                [tuple(group[name] for name in self.each[:-1]) for group, _ in found],
+                holds,
+                self.excused,
+            )
         whole = all_hold(holds)
         said = _list(found)
         if not self.says:
             return Finding(whole, said)
         if len(found) > MOST_SAID:
             others = [one for one, held in zip(found, holds, strict=True) if not held]
-            said = f"{len(found) - len(others)} of {len(found)}" + (f", not {_list(others)}" if others else "")
-        numbers = () if self.bound.means else tuple(side for _, figure in found for side in _sides(figure))
-        cases = tuple(Case(name, one, held) for name, (_, one), held in zip(_names(found), found, holds, strict=True))
+            said = f"{len(found) - len(others)} of {len(found)}" + (
+                f", not {_list(others)}" if others else ""
+            )
+        numbers = (
+            ()
+            if self.bound.means
+            else tuple(side for _, figure in found for side in _sides(figure))
+        )
+        cases = tuple(
+            Case(name, one, held)
+            for name, (_, one), held in zip(_names(found), found, holds, strict=True)
+        )
         words = f"{self.says}, {SAID[whole]}: {said}"
         return Finding(whole, words, numbers, (StatementPart(self.says, whole, self.needs, cases),))
 
@@ -197,7 +228,12 @@ class Statements:
         found = [part.finding(rows, look) for part in self.parts]
         numbers = tuple(figure for part in found for figure in part.numbers)
         said = tuple(statement for part in found for statement in part.parts)
-        return Finding(all_hold(part.holds for part in found), "; ".join(part.text for part in found), numbers, said)
+        return Finding(
+            all_hold(part.holds for part in found),
+            "; ".join(part.text for part in found),
+            numbers,
+            said,
+        )
 
 
 @dataclass(frozen=True)
@@ -208,7 +244,11 @@ class Ranking(GroupMeasure):
         """The group names in their order."""
         found = self.figures(rows, self.each)
         ordered = sorted(found, key=lambda one: -one[1].mean)
-        return Order([_name(group) for group, _ in ordered], _list(found), tuple(figure for _, figure in ordered))
+        return Order(
+            [_name(group) for group, _ in ordered],
+            _list(found),
+            tuple(figure for _, figure in ordered),
+        )
 
 
 @dataclass(frozen=True)
@@ -229,14 +269,34 @@ class FigureMeasure(GroupMeasure):
         group, picked = self._picked(found)
         low, high = picked.low, picked.high
         if self.pick == "most-of-several":
-            low, high = (max(getattr(figure, end) for _, figure in found) for end in ("low", "high"))
+            low, high = (
+                max(getattr(figure, end) for _, figure in found) for end in ("low", "high")
+            )
         shown = self.figures(rows, self.shows) if self.shows else found
-        note = _list(shown) if len(shown) <= MOST_SAID else f"{_name(group)}; picked of {len(shown)} configurations"
-        note = "; ".join(words for words in (note if len(shown) > 1 else picked.note, besides.text) if words)
+        note = (
+            _list(shown)
+            if len(shown) <= MOST_SAID
+            else f"{_name(group)}; picked of {len(shown)} configurations"
+        )
+        note = "; ".join(
+            words for words in (note if len(shown) > 1 else picked.note, besides.text) if words
+        )
         # Another group may be picked after more runs if its interval reaches the picked one's.
-        rivals = [figure for _, figure in found if figure.high >= picked.low or not self.pick.startswith("most")]
+        rivals = [
+            figure
+            for _, figure in found
+            if figure.high >= picked.low or not self.pick.startswith("most")
+        ]
         ids = frozenset().union(*(figure.points for figure in rivals))
-        return replace(picked, low=low, high=high, note=note, besides=besides.holds, parts=besides.parts, ids=ids)
+        return replace(
+            picked,
+            low=low,
+            high=high,
+            note=note,
+            besides=besides.holds,
+            parts=besides.parts,
+            ids=ids,
+        )
 
     def _picked(self, found: Figures) -> tuple[Group, Number]:
         if not self.pick:
@@ -249,8 +309,8 @@ class FigureMeasure(GroupMeasure):
 Measure = FigureMeasure | Ranking | Statements | FunctionMeasure
 """How a claim's rows are measured, with the intervals for a ``look``, or for a whole run.
 
-A short run's parts are not resolved by fewer than three values. An order's figures keep a whole run's intervals, as
-they are compared in pairs.
+A short run's parts are not resolved by fewer than three values. An order's figures keep a whole
+run's intervals, as they are compared in pairs.
 """
 
 
@@ -279,7 +339,11 @@ def _groups(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame) -> Figu
             if not each:
                 raise
     if not found:
-        sides = (quantity.of.words, quantity.over.words) if isinstance(quantity, PairFigure) else (quantity.words, "")
+        sides = (
+            (quantity.of.words, quantity.over.words)
+            if isinstance(quantity, PairFigure)
+            else (quantity.words, "")
+        )
         raise MissingError("the points have no pair of {} and {}".format(*sides))
     return found
 
@@ -303,18 +367,26 @@ def _each(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame) -> Iterat
 
 def _list(found: Figures) -> str:
     """Some groups' figures, in words."""
-    words = [f"{name}: {_figure(figure)}".lstrip(": ") for name, (_, figure) in zip(_names(found), found, strict=True)]
+    words = [
+        f"{name}: {_figure(figure)}".lstrip(": ")
+        for name, (_, figure) in zip(_names(found), found, strict=True)
+    ]
     return ("; " if len(_varying(found)) > 1 else ", ").join(words)
 
 
 def _names(found: Figures) -> list[str]:
     """The groups in words, by their differences."""
     varying = _varying(found)
-    return [_name({name: value for name, value in group.items() if name in varying}) for group, _ in found]
+    return [
+        _name({name: value for name, value in group.items() if name in varying})
+        for group, _ in found
+    ]
 
 
 def _varying(found: Figures) -> set[str]:
-    return {name for group, _ in found for name, value in group.items() if value != found[0][0][name]}
+    return {
+        name for group, _ in found for name, value in group.items() if value != found[0][0][name]
+    }
 
 
 def _figure(figure: Number) -> str:

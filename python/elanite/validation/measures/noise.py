@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NOISELESS = 0.01
-"""A processor is noiseless if it loses less than this fraction of its time, and less than this fraction of its
-iterations take longer by this fraction; a smaller shift is slight (garcia2005 gives no figures)."""
+"""A processor is noiseless if it loses less than this fraction of its time, and less than this
+fraction of its iterations take longer by this fraction; a smaller shift is slight (garcia2005 gives
+no figures).
+"""
 
 SAME = 0.1
-"""Distributions have the same shape if their deciles, after a shift, differ by at most this fraction of their width."""
+"""Distributions have the same shape if their deciles, after a shift, differ by at most this
+fraction of their width.
+"""
 
 DECILES = [decile / 10 for decile in range(1, 10)]
 
@@ -34,13 +38,17 @@ class Detours:
     @property
     def mean(self) -> float:
         """Their mean."""
-        return sum(lower * count for lower, count in zip(self.lower, self.count, strict=True)) / sum(self.count)
+        return sum(
+            lower * count for lower, count in zip(self.lower, self.count, strict=True)
+        ) / sum(self.count)
 
     @property
     def long(self) -> float:
         """The fraction of iterations that take noticeably longer."""
         limit = NOISELESS * self.compute
-        longer = (count for lower, count in zip(self.lower, self.count, strict=True) if lower >= limit)
+        longer = (
+            count for lower, count in zip(self.lower, self.count, strict=True) if lower >= limit
+        )
         return sum(longer) / sum(self.count)
 
     def quantile(self, share: float) -> float:
@@ -65,7 +73,9 @@ def by_cpu(table: pl.DataFrame) -> dict[int, Detours]:
 
 
 def noise(table: pl.DataFrame, figures: Sequence[float]) -> Finding:  # noqa: ARG001 - as all special measures
-    """Both processors are noiseless; the second one's distribution equals the first's, a little to the right."""
+    """Both processors are noiseless; the second one's distribution equals the first's, a little to
+    the right.
+    """
     first, second = by_cpu(table).values()
     compute = first.compute
     quiet = all(one.mean < NOISELESS * compute and one.long < NOISELESS for one in (first, second))
@@ -78,11 +88,11 @@ def noise(table: pl.DataFrame, figures: Sequence[float]) -> Finding:  # noqa: AR
     taken = " and ".join(f"{one.mean / one.compute:.2%}" for one in (first, second))
     long = " and ".join(f"{one.long:.2%}" for one in (first, second))
     text = (
-        f"noiseless, {_holds_words(quiet)}: {taken} of the time is taken, {long} of the iterations take 1% longer;"
-        f" displaced, {_holds_words(displaced)}: the second processor's deciles by {min(shifts):.2f}"
-        f" to {max(shifts):.2f} us;"
-        f" same shape, {_holds_words(alike)}: shifted by {shift:.2f} us they differ by {apart:.2f} us at most,"
-        f" and the first one's are {width:.2f} us wide"
+        f"noiseless, {_holds_words(quiet)}: {taken} of the time is taken, {long} of the iterations"
+        f" take 1% longer; displaced, {_holds_words(displaced)}: the second processor's deciles by"
+        f" {min(shifts):.2f} to {max(shifts):.2f} us; same shape, {_holds_words(alike)}: shifted by"
+        f" {shift:.2f} us they differ by {apart:.2f} us at most, and the first one's are"
+        f" {width:.2f} us wide"
     )
     return Finding(quiet and displaced and alike, text)
 

@@ -5,9 +5,10 @@ column's least or greatest number, and a bound may be a quantity itself. A ``Pai
 one quantity with another, ``UnaryFigure`` changes one, and ``ColumnFigure`` takes one over a
 column's values.
 
-A quantity is evaluated for a group: the rows with one value in some columns. If a group has no rows with its parameter
-value, rows without this parameter are used. If a quantity selects a column value itself, the group's value does not
-count, unless it is among several selected values: then the group has only the rows with its own value.
+A quantity is evaluated for a group: the rows with one value in some columns. If a group has no rows
+with its parameter value, rows without this parameter are used. If a quantity selects a column value
+itself, the group's value does not count, unless it is among several selected values: then the group
+has only the rows with its own value.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ class Extreme(StrEnum):
 
 @dataclass(frozen=True)
 class Limits:
-    """A column's numbers between bounds (``least``, ``most``, ``above``, ``below``), or values ``not`` to take."""
+    """A column's numbers between bounds (``least``, ``most``, ``above``, ``below``), or values
+    ``not`` to take.
+    """
 
     bounds: Mapping[str, Scalar | tuple[Scalar, ...] | Quantity]
 
@@ -63,7 +66,9 @@ class Limits:
         }
 
 
-ColumnSelection = str | int | float | bool | tuple["str | int | float | bool", ...] | Extreme | Limits
+ColumnSelection = (
+    str | int | float | bool | tuple["str | int | float | bool", ...] | Extreme | Limits
+)
 """A column selection: a value, one of several values, an end, or limits."""
 
 
@@ -106,14 +111,19 @@ class Mean:
     @property
     def loose(self) -> Mean:
         """The mean without selections that depend on a group's other rows."""
-        return replace(self, where={name: value for name, value in self.where.items() if not _of_its_group(value)})
+        return replace(
+            self,
+            where={name: value for name, value in self.where.items() if not _of_its_group(value)},
+        )
 
     def rows(self, rows: pl.DataFrame, group: Group) -> pl.DataFrame:
         """A group's selected rows."""
         if "metric" in rows.columns:
             here = chosen(rows, {"metric": self.metric})
         else:
-            here = rows.with_columns(value=pl.col(self.metric))  # a table with a column for each metric
+            here = rows.with_columns(
+                value=pl.col(self.metric)
+            )  # a table with a column for each metric
         ends = {name: value for name, value in self.where.items() if isinstance(value, Extreme)}
         other = {
             name: value.figures(rows, group) if isinstance(value, Limits) else value
@@ -141,7 +151,9 @@ def _of_its_group(value: ColumnSelection) -> bool:
 
 
 def _admits(wanted: object, name: str, value: Scalar) -> bool:
-    """Whether a selection with several column values has this one; then no other rows stand for the group."""
+    """Whether a selection with several column values has this one; then no other rows stand for the
+    group.
+    """
     several = isinstance(wanted, dict | tuple)
     return several and not chosen(pl.DataFrame({name: [value]}), {name: wanted}).is_empty()
 
@@ -235,14 +247,18 @@ PAIRS: dict[str, Callable[[Number, Number], Number]] = {
     "gain": lambda one, other: ratio(one, other).turned(1.0, -1.0),
     "loss": lambda one, other: ratio(one, other).turned(-1.0, 1.0),
 }
-"""Measures on two figures: their ratio, their difference, and the gain and the loss as fractions."""
+"""Measures on two figures: their ratio, their difference, and the gain and the loss as
+fractions.
+"""
 
 TURNED: dict[str, Callable[[Number], Number]] = {
     "twice": lambda one: one.turned(2.0),
     "rest": lambda one: one.turned(-1.0, 1.0),
     "size": lambda one: one if one.mean >= 0 else one.turned(-1.0),
 }
-"""Measures on one figure: the sum over two equal directions, the rest of a whole, and the absolute value."""
+"""Measures on one figure: the sum over two equal directions, the rest of a whole, and the absolute
+value.
+"""
 
 ALONG: dict[str, Callable[[dict[float, Number]], Number]] = {
     "least": lambda found: min(found.values(), key=lambda one: one.mean),
@@ -250,14 +266,18 @@ ALONG: dict[str, Callable[[dict[float, Number]], Number]] = {
     "first": lambda found: found[min(found)],
     "rate": lambda found: _rate(*sorted(found.items())[-2:]),
 }
-"""Measures on figures over a column: the least, the greatest, the one at the column's least value, and the rate: the
-difference between the column's two greatest values over their figures' difference, without start-up."""
+"""Measures on figures over a column: the least, the greatest, the one at the column's least value,
+and the rate: the difference between the column's two greatest values over their figures'
+difference, without start-up.
+"""
 
 MEASURES = ("value", *PAIRS, *TURNED, *ALONG)
 
 
 def _words(measure: str, of: str, over: str = "") -> str:
-    return ", ".join(f"{key} {said}" for key, said in (("measure", measure), ("of", of), ("over", over)) if said)
+    return ", ".join(
+        f"{key} {said}" for key, said in (("measure", measure), ("of", of), ("over", over)) if said
+    )
 
 
 def _rate(few: tuple[float, Number], many: tuple[float, Number]) -> Number:

@@ -19,7 +19,9 @@ OF_JOBS = {"load_MBps": pl.Float64, "compute.load_MBps": pl.Float64, "io.load_MB
 
 def prepared(rows: pl.DataFrame, kind: str, each: Sequence[str]) -> pl.DataFrame:
     """One kind's rows, with columns for the rails and policies of their machines."""
-    rows = with_policies(rows) if "machine" in rows.columns and "curve" not in rows.columns else rows
+    rows = (
+        with_policies(rows) if "machine" in rows.columns and "curve" not in rows.columns else rows
+    )
     return KINDS[kind](rows, each)
 
 
@@ -29,7 +31,9 @@ def of_jobs(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def compute(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # noqa: ARG001 - as all kinds
-    """The compute job at its highest load, with the other job's load in ``io_load``, empty without one."""
+    """The compute job at its highest load, with the other job's load in ``io_load``, empty without
+    one.
+    """
     rows = of_jobs(rows).filter(pl.col("job") == "compute")
     rows = rows.with_columns(
         compute_load=pl.coalesce("load_MBps", "compute.load_MBps"),
@@ -70,5 +74,6 @@ KINDS: dict[str, Callable[[pl.DataFrame, Sequence[str]], pl.DataFrame]] = {
     "compute": compute,
     "longest": longest,
 }
-"""All rows; at the load with the highest accepted load; for steady points; ``saturated`` by point state; for the
-compute job; for the longest series."""
+"""All rows; at the load with the highest accepted load; for steady points; ``saturated`` by point
+state; for the compute job; for the longest series.
+"""
