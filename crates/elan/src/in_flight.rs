@@ -158,8 +158,7 @@ impl Progress {
         self.cut_all && self.open == 0
     }
 
-    /// Whether the DMA is lost and its process has still to be notified, once no packet is under
-    /// way.
+    /// Whether a lost DMA's process still awaits its notice, due after the DMA's last packet.
     pub fn waits_for_its_end(&self) -> bool {
         self.lost && self.stage < Stage::Completed
     }
@@ -224,8 +223,7 @@ pub(crate) struct Packet {
     pub offset: Bytes,
     pub length: Bytes,
     pub payload: Option<Box<[u8]>>,
-    /// Why the other end permanently refuses the packet, or why the owner could not read a get's
-    /// bytes.
+    /// Why the other end refuses the packet permanently, or the owner cannot read a get's bytes.
     pub fault: Option<Box<AccessFault>>,
     /// Refusals so far.
     pub refusals: u32,
@@ -372,8 +370,7 @@ pub(crate) struct FlightTables {
     dmas: Slab<Progress>,
     packets: Slab<Packet>,
     thread_packets: Slab<ThreadPacket>,
-    /// Completions from finished DMAs. Those that no process holds any more are reused, so that a
-    /// DMA needs no new memory.
+    /// Completions from finished DMAs, reused once no process holds them, to save allocations.
     completions: VecDeque<Rc<Completion>>,
     /// By node: the messages of its adapter, received ones as DMAs that have arrived in part.
     busy: TiVec<Place, AdapterLoad>,
