@@ -13,7 +13,7 @@
 //! export ELANITE_SIMULATOR=target/release/slim-fly
 //! elanite run examples/slim-fly/slim-fly.toml                      # points, store, figures
 //! elanite sweep examples/slim-fly/slim-fly.toml --vary link.channels=4,8
-//! cargo test -p slim-fly                                           # closed forms, both movers, deadlocks
+//! cargo test -p slim-fly                      # closed forms, both movers, deadlocks
 //! ```
 //!
 //! ## The graph

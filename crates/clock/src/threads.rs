@@ -46,7 +46,11 @@ static SEM_CLOCKWAIT: SystemFunction = SystemFunction::new(c"sem_clockwait", c""
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pthread_cond_timedwait(c: Cond, m: Mutex, moment: Moment) -> c_int {
-    let by = |clock, end| next!(COND_CLOCKWAIT, fn(c => Cond, m => Mutex, clock => clockid_t, end => Moment));
+    let by = |clock, end| {
+        next!(
+            COND_CLOCKWAIT, fn(c => Cond, m => Mutex, clock => clockid_t, end => Moment)
+        )
+    };
     let system = || next!(COND_TIMEDWAIT, fn(c => Cond, m => Mutex, moment => Moment));
     // SAFETY: the caller's moment; the functions get the caller's other arguments.
     unsafe { timed(None, moment, by, system, AfterRing::Ends) }
@@ -59,7 +63,11 @@ unsafe extern "C" fn pthread_cond_clockwait(
     clock: clockid_t,
     moment: Moment,
 ) -> c_int {
-    let by = |clock, end| next!(COND_CLOCKWAIT, fn(c => Cond, m => Mutex, clock => clockid_t, end => Moment));
+    let by = |clock, end| {
+        next!(
+            COND_CLOCKWAIT, fn(c => Cond, m => Mutex, clock => clockid_t, end => Moment)
+        )
+    };
     // SAFETY: the caller's moment; the functions get the caller's other arguments.
     unsafe {
         timed(
@@ -138,7 +146,11 @@ unsafe extern "C" fn sem_clockwait(s: Semaphore, clock: clockid_t, moment: Momen
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pthread_cond_wait(c: Cond, m: Mutex) -> c_int {
-    let by = |clock, end| next!(COND_CLOCKWAIT, fn(c => Cond, m => Mutex, clock => clockid_t, end => Moment));
+    let by = |clock, end| {
+        next!(
+            COND_CLOCKWAIT, fn(c => Cond, m => Mutex, clock => clockid_t, end => Moment)
+        )
+    };
     endless(
         by,
         || next!(COND_WAIT, fn(c => Cond, m => Mutex)),
@@ -148,7 +160,11 @@ pub unsafe extern "C-unwind" fn pthread_cond_wait(c: Cond, m: Mutex) -> c_int {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn pthread_join(thread: pthread_t, result: Result) -> c_int {
-    let by = |clock, end| next!(CLOCKJOIN, fn(thread => pthread_t, result => Result, clock => clockid_t, end => Moment));
+    let by = |clock, end| {
+        next!(
+            CLOCKJOIN, fn(thread => pthread_t, result => Result, clock => clockid_t, end => Moment)
+        )
+    };
     let system = || next!(JOIN, fn(thread => pthread_t, result => Result));
     endless(by, system, AfterRing::GoesOn)
 }
@@ -171,7 +187,11 @@ unsafe extern "C-unwind" fn pthread_timedjoin_np(
     result: Result,
     moment: Moment,
 ) -> c_int {
-    let by = |clock, end| next!(CLOCKJOIN, fn(thread => pthread_t, result => Result, clock => clockid_t, end => Moment));
+    let by = |clock, end| {
+        next!(
+            CLOCKJOIN, fn(thread => pthread_t, result => Result, clock => clockid_t, end => Moment)
+        )
+    };
     let system = || next!(TIMEDJOIN, fn(thread => pthread_t, result => Result, moment => Moment));
     // SAFETY: the caller's moment; the functions get the caller's other arguments.
     unsafe {
@@ -192,7 +212,11 @@ unsafe extern "C-unwind" fn pthread_clockjoin_np(
     clock: clockid_t,
     moment: Moment,
 ) -> c_int {
-    let by = |clock, end| next!(CLOCKJOIN, fn(thread => pthread_t, result => Result, clock => clockid_t, end => Moment));
+    let by = |clock, end| {
+        next!(
+            CLOCKJOIN, fn(thread => pthread_t, result => Result, clock => clockid_t, end => Moment)
+        )
+    };
     // SAFETY: the caller's moment; the functions get the caller's other arguments.
     unsafe {
         timed(
@@ -227,7 +251,9 @@ macro_rules! shared_locks {
         unsafe extern "C" fn $timed(lock: SharedLock, moment: Moment) -> c_int {
             static TIMED: SystemFunction = named!($timed);
             static CLOCKED: SystemFunction = named!($clocked);
-            let by = |clock, end| next!(CLOCKED, fn(lock => SharedLock, clock => clockid_t, end => Moment));
+            let by = |clock, end| next!(
+                CLOCKED, fn(lock => SharedLock, clock => clockid_t, end => Moment)
+            );
             let system = || next!(TIMED, fn(lock => SharedLock, moment => Moment));
             // SAFETY: the caller's moment; the functions get the caller's lock.
             unsafe { timed(Some(libc::CLOCK_REALTIME), moment, by, system, AfterRing::GoesOn) }
@@ -236,7 +262,9 @@ macro_rules! shared_locks {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $clocked(lock: SharedLock, clock: clockid_t, moment: Moment) -> c_int {
             static CLOCKED: SystemFunction = named!($clocked);
-            let by = |clock, end| next!(CLOCKED, fn(lock => SharedLock, clock => clockid_t, end => Moment));
+            let by = |clock, end| next!(
+                CLOCKED, fn(lock => SharedLock, clock => clockid_t, end => Moment)
+            );
             // SAFETY: the caller's moment; the functions get the caller's lock.
             unsafe { timed(Some(clock), moment, by, || by(clock, moment), AfterRing::GoesOn) }
         }

@@ -128,7 +128,9 @@ unsafe extern "C-unwind" fn __poll_chk(
     static NEXT: SystemFunction = SystemFunction::new(c"__poll_chk", c"");
     if !fits(count, space) {
         // Ends the program.
-        return next!(NEXT, fn(files => *mut pollfd, count => nfds_t, timeout => c_int, space => usize));
+        return next!(
+            NEXT, fn(files => *mut pollfd, count => nfds_t, timeout => c_int, space => usize)
+        );
     }
     // SAFETY: the arguments of the caller.
     unsafe { poll(files, count, timeout) }

@@ -22,7 +22,8 @@ struct Inner {
     numbers: Vec<u32>,
 }
 
-const TEXT: &str = "title = \"T\"\n\n[inner]\nnumber = 1\nnumbers = [\n  1,\n  2,\n]\n\n[[list]]\nname = \"a\"\nnumber = 2\n\n[[list]]\nname = \"b\"\n";
+const TEXT: &str = "title = \"T\"\n\n[inner]\nnumber = 1\nnumbers = [\n  1,\n  2,\n]\n\n[[list]]\n\
+    name = \"a\"\nnumber = 2\n\n[[list]]\nname = \"b\"\n";
 
 fn parse(text: &str) -> Document {
     Document::parse("f.toml", text).unwrap()

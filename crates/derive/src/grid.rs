@@ -40,7 +40,9 @@ pub fn expand(arguments: TokenStream, item: ItemStruct) -> Result<TokenStream> {
             fn lengths(&self) -> Vec<(String, usize)> {
                 use crate::sweep::Field;
                 let lengths = [#((#keys, self.#names.length())),*];
-                lengths.into_iter().filter_map(|(key, length)| Some((key.to_string(), length?))).collect()
+                lengths.into_iter()
+                    .filter_map(|(key, length)| Some((key.to_string(), length?)))
+                    .collect()
             }
 
             fn keep(&mut self, name: &str, index: usize) {

@@ -28,7 +28,9 @@ pub fn derive(item: &DeriveInput) -> Result<TokenStream> {
             }
 
             /// The first `count` identifiers, in their order.
-            pub fn all(count: u32) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
+            pub fn all(
+                count: u32
+            ) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
                 (0..count as usize).map(Self::from)
             }
         }

@@ -85,7 +85,9 @@ impl List<'_> {
         quote! {
             impl #name {
                 /// All keys, each with its plot.
-                pub const PLOTS: &'static [(&'static str, Plot)] = &[#((#keys, <#grids as Kind>::PLOT)),*];
+                pub const PLOTS: &'static [(&'static str, Plot)] = &[
+                    #((#keys, <#grids as Kind>::PLOT)),*
+                ];
 
                 /// Its key.
                 fn key(&self) -> &'static str {
@@ -144,13 +146,19 @@ impl List<'_> {
                 /// All value combinations.
                 pub(crate) fn workloads(&self) -> Vec<Workload> {
                     match self {
-                        #(Self::#names(kind) => kind.points().into_iter().map(Workload::#names).collect(),)*
+                        #(
+                            Self::#names(kind) => {
+                                kind.points().into_iter().map(Workload::#names).collect()
+                            }
+                        )*
                     }
                 }
             }
 
             impl serde::Serialize for #name {
-                fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                fn serialize<S: serde::Serializer>(
+                    &self, serializer: S
+                ) -> Result<S::Ok, S::Error> {
                     #sections.serialize(serializer)
                 }
             }

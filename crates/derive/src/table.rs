@@ -21,7 +21,9 @@ pub fn of_file(item: ItemStruct) -> ItemStruct {
 
 /// Gives a structure the file traits, and others. An option's key may be missing.
 pub fn with_traits(mut item: ItemStruct, more: &TokenStream) -> ItemStruct {
-    let traits = parse_quote!(#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, #more)]);
+    let traits = parse_quote!(
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, #more)]
+    );
     // Before the attributes that these traits read.
     item.attrs.insert(0, traits);
     item.attrs.push(parse_quote!(#[serde(deny_unknown_fields)]));
@@ -45,7 +47,10 @@ pub fn choice(arguments: &TokenStream, mut item: ItemEnum) -> Result<TokenStream
     }
     let traits: [Attribute; 2] = [
         parse_quote! {
-            #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+            #[derive(
+                Clone, Copy, Debug, PartialEq, Eq,
+                serde::Serialize, serde::Deserialize, schemars::JsonSchema
+            )]
         },
         parse_quote!(#[serde(rename_all = "kebab-case")]),
     ];

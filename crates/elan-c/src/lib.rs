@@ -37,8 +37,10 @@
 //! all messages to the adapter's memory. All waits poll. A call that cannot do its work prints the
 //! reason and ends the process, or returns an error where the original returned one.
 
-#![allow(unsafe_code)] // C functions, with the program's pointers
-#![allow(clippy::cast_possible_wrap)] // C has signed numbers for processes, nodes and slots, and there are few
+#![allow(unsafe_code)]
+// C functions, with the program's pointers
+// C has signed numbers for processes, nodes and slots, and there are few.
+#![allow(clippy::cast_possible_wrap)]
 
 mod base;
 mod destination;

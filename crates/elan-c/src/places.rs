@@ -142,7 +142,9 @@ both! {
         }
     }
 
-    elan_capability_string elan3_capability_string(cap: *mut ElanCapability, text: *mut c_char) -> *mut c_char {
+    elan_capability_string elan3_capability_string(
+        cap: *mut ElanCapability, text: *mut c_char
+    ) -> *mut c_char {
         // SAFETY: null, or a capability of the program.
         let Some(cap) = (unsafe { cap.as_ref() }) else {
             return text;
@@ -151,7 +153,8 @@ both! {
         let _ = write!(
             words,
             "N{}-{} C{}-{}-{} R{:b} type {:#x}",
-            cap.lownode, cap.highnode, cap.lowcontext, cap.mycontext, cap.highcontext, cap.railmask, cap.kind
+            cap.lownode, cap.highnode, cap.lowcontext, cap.mycontext, cap.highcontext,
+            cap.railmask, cap.kind
         );
         // SAFETY: the program has room for the text, as the call demands.
         unsafe {
@@ -173,7 +176,9 @@ both! {
         most_local() as c_int
     }
 
-    elan_localvps elan3_localvps(node: c_int, _cap: *mut ElanCapability, vps: *mut c_int, size: c_int) -> c_int {
+    elan_localvps elan3_localvps(
+        node: c_int, _cap: *mut ElanCapability, vps: *mut c_int, size: c_int
+    ) -> c_int {
         let room = usize::try_from(size).unwrap_or(0);
         let mut count = 0;
         for (index, vp) in on_node(node.cast_unsigned()).take(room).enumerate() {
@@ -201,7 +206,9 @@ both! {
     }
 
     elan_location2vp elan3_location2vp(there: ElanLocation, _cap: *mut ElanCapability) -> c_int {
-        let found = on_node(there.node.cast_unsigned()).find(|&vp| location(vp).context == there.context);
+        let found = on_node(there.node.cast_unsigned()).find(
+            |&vp| location(vp).context == there.context
+        );
         found.map_or(0xffff, |vp| vp as c_int)
     }
 }

@@ -9,7 +9,7 @@
 //! ```
 //! # use elan::{Address, Dma, Node, ProcessQueueId};
 //! # use units::Bytes;
-//! /// A server of the adapter: takes messages from a queue and sends each back to the queue of the client.
+//! /// A server on the adapter: takes messages from a queue and sends each back to the client's.
 //! fn echo(node: &Node, requests: ProcessQueueId, replies: Address) {
 //!     let buffer = node.allocate(elan::Placement::Adapter, Bytes::new(64)).start();
 //!     let started = node.run("echo", async move |thread| {

@@ -232,7 +232,10 @@ proptest! {
         let Outcome { done, busy, .. } = run(FULL, &requests);
         let mut both = Time::ZERO;
         for way in [ToAdapter, ToMain] {
-            let of_way: Vec<Request> = requests.iter().copied().filter(|request| request.1 == way).collect();
+            let of_way: Vec<Request> = requests.iter()
+                .copied()
+                .filter(|request| request.1 == way)
+                .collect();
             // A half-duplex bus turns once before its first burst to main memory: a single
             // direction pays no other turn.
             let turnless = BusConfig { turnaround: Time::ZERO, ..BUS };

@@ -80,7 +80,8 @@ fn a_deadlock_names_who_waits() {
     let ends_well = async move { node.sleep(Time::from_us(9)).await };
     cluster.spawn("ends well", ends_well);
     let stop = cluster.run().expect_err("two wait for ever");
-    let text = "deadlock at 9 us: nothing is left to happen, and these processes wait: waits on 2, waits on 0";
+    let text = "deadlock at 9 us: nothing is left to happen, and these processes wait: waits on 2, \
+        waits on 0";
     assert_eq!(stop.to_string(), text);
 }
 

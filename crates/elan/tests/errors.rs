@@ -261,7 +261,9 @@ enum Kind {
 
 prop_compose! {
     fn post()(
-        kind in prop_oneof![2 => Just(Kind::Good), 1 => Just(Kind::BadSource), 2 => Just(Kind::BadDestination)],
+        kind in prop_oneof![
+            2 => Just(Kind::Good), 1 => Just(Kind::BadSource), 2 => Just(Kind::BadDestination)
+        ],
         length in prop_oneof![Just(0), Just(320), 1_u64..6000],
         (from, to) in prop::sample::select(&PLACEMENTS[..]),
         waits in any::<bool>(),
@@ -300,7 +302,12 @@ proptest! {
                 let (from, to, outcome, arrives) = match post.kind {
                     Kind::BadSource if post.length > 0 => {
                         let from = source.at(Bytes::new(1));
-                        (from, target.start(), Err(unmapped(from, post.length, Access::LocalRead)), 0)
+                        (
+                            from,
+                            target.start(),
+                            Err(unmapped(from, post.length, Access::LocalRead)),
+                            0
+                        )
                     }
                     Kind::BadDestination if post.length > 0 => {
                         // The last packet goes one byte beyond the end.

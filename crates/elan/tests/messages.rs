@@ -192,7 +192,9 @@ proptest! {
     /// Random messages from several threads and nodes: each acts as if it were alone, in the order
     /// of the answers' words.
     #[test]
-    fn messages_are_atomic(messages in prop::collection::vec(prop::collection::vec(step(), 1..=5), 1..30)) {
+    fn messages_are_atomic(
+        messages in prop::collection::vec(prop::collection::vec(step(), 1..=5), 1..30)
+    ) {
         let (mut cluster, [_, b]) = start(&four_nodes());
         let at = b.allocate(Placement::Adapter, Bytes::new(32)).start();
         let events = [1000, 1000].map(|count| b.event_with(count, Action::None));
@@ -200,8 +202,12 @@ proptest! {
         let lists = messages.iter().map(|message| message.iter().map(|step| match *step {
             Step::Write(to, word) => Transaction::Write { to: place(to), word },
             Step::Add(to, word) => Transaction::Add { to: place(to), word },
-            Step::Test(at, comparison, word) => Transaction::Test { at: place(at), comparison, word },
-            Step::Set(event) => Transaction::SetEvent { at: b.event_address(events[event]).unwrap().elan },
+            Step::Test(at, comparison, word) => Transaction::Test {
+                at: place(at), comparison, word
+            },
+            Step::Set(event) => Transaction::SetEvent {
+                at: b.event_address(events[event]).unwrap().elan
+            },
         }).collect());
         let answers = send(&mut cluster, 2, at, lists.collect());
         let mut memory = [0_u64; 4];
@@ -213,7 +219,9 @@ proptest! {
             let mut found = None;
             for step in message.iter().filter(|_| holds) {
                 match *step {
-                    Step::Write(to, word) => found = Some(std::mem::replace(&mut memory[to as usize], word)),
+                    Step::Write(to, word) => found = Some(
+                        std::mem::replace(&mut memory[to as usize], word)
+                    ),
                     Step::Add(to, word) => {
                         found = Some(memory[to as usize]);
                         memory[to as usize] = memory[to as usize].wrapping_add(word);

@@ -91,7 +91,9 @@ proptest! {
     /// Any work at any moments takes its own time, and the detours' time between its beginning and
     /// its end; it ends at a moment when no detour has the processor.
     #[test]
-    fn time_is_conserved(sources in sources(), steps in proptest::collection::vec((0..3000_u64, 0..5000_u64), 1..20)) {
+    fn time_is_conserved(
+        sources in sources(), steps in proptest::collection::vec((0..3000_u64, 0..5000_u64), 1..20)
+    ) {
         let mut cpu = HostCpu::new(&sources, SEED, NODE, 1);
         let mut now = Time::ZERO;
         for (pause, work) in steps {
@@ -110,7 +112,11 @@ proptest! {
     /// Work in parts, one right after the other, is done when the whole would be: with no detour
     /// due between the parts, or one.
     #[test]
-    fn parts_make_the_whole(sources in sources(), begin in 0..3000_u64, parts in proptest::collection::vec(1..3000_u64, 1..8)) {
+    fn parts_make_the_whole(
+        sources in sources(),
+        begin in 0..3000_u64,
+        parts in proptest::collection::vec(1..3000_u64, 1..8)
+    ) {
         let mut whole = HostCpu::new(&sources, SEED, NODE, 1);
         let mut cpu = HostCpu::new(&sources, SEED, NODE, 1);
         let end = parts.iter().fold(ps(begin), |now, &part| cpu.work(now, ps(part)));
@@ -121,7 +127,9 @@ proptest! {
     #[test]
     fn one_periodic_source(period in 2..5000_u64, share in 0.0..0.9_f64, work in 0..100_000_u64) {
         let duration = (period as f64 * share) as u64;
-        let source = source("tick", Spread::Mean(ps(period), Fixed), Spread::Mean(ps(duration), Fixed));
+        let source = source(
+            "tick", Spread::Mean(ps(period), Fixed), Spread::Mean(ps(duration), Fixed)
+        );
         let (first, _) = Detours::new(&source, SEED, NODE, 1).next().unwrap();
         prop_assert!(first < ps(period));
         // The n-th detour is met if it is due before the end that the ones before it make.

@@ -216,7 +216,9 @@ proptest! {
             let (node, lengths) = (node_of(&cluster, sender as u32), lengths.clone());
             cluster.spawn(format!("sender {sender}"), async move {
                 let send = |(number, length)| {
-                    let placement = if number % 2 == 0 { Placement::Main } else { Placement::Adapter };
+                    let placement = if number % 2 == 0 { Placement::Main } else {
+                        Placement::Adapter
+                    };
                     post(&node, queue, &message(sender as u32, number as u64, length), placement)
                 };
                 let transfers: Vec<_> = lengths.into_iter().enumerate().map(send).collect();

@@ -4,7 +4,8 @@
 //! core.
 //!
 //! ```text
-//! cargo bench -p elanite-experiment --bench speed -- level=fabric levels=5 load=0.3 fabric.engine=flit
+//! cargo bench -p elanite-experiment --bench speed -- \
+//!     level=fabric levels=5 load=0.3 fabric.engine=flit
 //! ```
 //!
 //! | key | usually | |
@@ -50,7 +51,8 @@ const EXPERIMENT: &str = include_str!("../../../experiments/speed/uniform-64.tom
 
 /// Faults that do not occur.
 const LATER: &str = "[[fault]]\nlinks = \"level 1\"\nat = \"900 s\"\n";
-const RARE: &str = "[[fault]]\nlinks = \"level 1\"\nat = \"900 s\"\n[[fault]]\nlinks = \"all\"\nbit_error_rate = 1e-15\n";
+const RARE: &str = "[[fault]]\nlinks = \"level 1\"\nat = \"900 s\"\n[[fault]]\nlinks = \"all\"\n\
+    bit_error_rate = 1e-15\n";
 
 /// This program's keys, and their defaults.
 const KEYS: [(&str, &str); 11] = [

@@ -172,7 +172,8 @@ impl JsonSchema for NodeSet {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "A set of nodes: a number, the first so many; or a text with their numbers: \"48-63\"; \
+            "description": "A set of nodes: a number, the first so many; or a text with their \
+            numbers: \"48-63\"; \
                 \"0-63:8\", every eighth; \"0, 4-7\"; \"0-63 except 0-63:8\", all but these.",
             "type": ["integer", "string"],
             "minimum": 0,

@@ -343,7 +343,8 @@ impl<'de> Deserialize<'de> for PatternSpec {
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PatternSpec, A::Error> {
                 let pairs = Pairs::deserialize(MapAccessDeserializer::new(map))?;
                 if pairs.file.trim().is_empty() || pairs.pairs.is_empty() {
-                    let message = "a pattern of pairs has a name and at least one pair, such as { name = \"ring\", pairs = [[0, 1], [1, 0]] }";
+                    let message = "a pattern of pairs has a name and at least one pair, such as \
+                        { name = \"ring\", pairs = [[0, 1], [1, 0]] }";
                     return Err(A::Error::custom(message));
                 }
                 Ok(PatternSpec::Pairs(pairs))
@@ -385,7 +386,9 @@ impl JsonSchema for PatternSpec {
                         "name": { "type": "string" },
                         "pairs": {
                             "type": "array",
-                            "items": { "type": "array", "items": { "type": "integer", "minimum": 0 } },
+                            "items": {
+                                "type": "array", "items": { "type": "integer", "minimum": 0 }
+                            },
                         },
                     },
                     "required": ["name", "pairs"],

@@ -116,7 +116,9 @@ fn read_programs(experiment: &mut Experiment<Sections>, document: &Document) -> 
 const BESIDE: &str = "name a file relative to the folder of the experiment file";
 
 /// How traces in other formats become files in GOAL.
-const IMPORT: &str = "name a trace in GOAL; `elanite goal import FILE... --output trace.goal` translates other formats";
+const IMPORT: &str = "name a trace in GOAL; `elanite goal import FILE... --output trace.goal` \
+    translates other \
+    formats";
 
 /// Turns `series.NAME.FIELD` and `series.NAME.JOB.FIELD` into the path in the file.
 fn full_path(document: &Document, key: &str) -> String {

@@ -164,7 +164,14 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
         f.write_str("one value or a list of values")
     }
 
-    pass_on!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str, visit_string: String);
+    pass_on!(
+        visit_bool: bool,
+        visit_i64: i64,
+        visit_u64: u64,
+        visit_f64: f64,
+        visit_str: &str,
+        visit_string: String
+    );
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
         Vec::deserialize(SeqAccessDeserializer::new(list)).map(Sweep::Many)

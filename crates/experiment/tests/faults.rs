@@ -324,7 +324,9 @@ fn messages_end_with_errors() {
         "{error}"
     );
 
-    let old = "links = \"level 1\"\ncount = [1, 3]\npick = [\"random\", \"worst\"]\nat = \"50 us\"\nfor = \"50 us\"";
+    let old = "links = \"level 1\"\ncount = [1, 3]\npick = [\"random\", \"worst\"]\n\
+        at = \"50 us\"\n\
+        for = \"50 us\"";
     for (part, failed) in [("link = \"node 3\"", true), ("node = 3", false)] {
         let jobs = cut.replacen(old, &format!("{part}\nat = \"20 us\""), 1);
         let points = series("links", "faults.toml", &jobs, &soon);

@@ -40,7 +40,8 @@ fn seeds_count_from_the_first() {
 fn parameters_of_a_point() {
     let first = points(&[]).remove(0);
     let expected = json!({
-        "from": 0, "to": 1, "directions": "one", "source": "elan", "destination": "elan", "message": "0 B", "repeats": 1
+        "from": 0, "to": 1, "directions": "one", "source": "elan", "destination": "elan",
+        "message": "0 B", "repeats": 1
     });
     assert_eq!(Value::from(first.parameters()), expected);
 }

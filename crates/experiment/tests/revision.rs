@@ -135,8 +135,10 @@ fn results_change_with_the_revision_only() {
     let kept = std::fs::read_to_string(&file).unwrap_or_default();
     assert!(
         kept == now,
-        "the table does not have these rows:\n{}\nIf an experiment is new, run the command below. If results, or the crates \
-         that enter them, were meant to change, raise MODEL_REVISION in crates/experiment/src/revision.rs before.\n\
+        "the table does not have these rows:\n{}\n\
+        If an experiment is new, run the command below. If results, or the crates \
+        that enter them, were meant to change, raise MODEL_REVISION in \
+        crates/experiment/src/revision.rs before.\n\
          ELANITE_RENEW=1 cargo test -p elanite-experiment --test all revision::",
         different.join("\n")
     );

@@ -29,7 +29,8 @@ const HYPERX: &[(&str, &str)] = &[
 
 /// The tests' machine with another network in place of its tree.
 fn machine(keys: &[(&str, &str)]) -> String {
-    let tree = "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n";
+    let tree = "down = { value = [4, 4, 4], source = \"test\" }\n\
+        up = { value = [4, 4], source = \"test\" }\n";
     let key =
         |(key, value): &(&str, &str)| format!("{key} = {{ value = {value}, source = \"test\" }}\n");
     let keys: String = keys.iter().map(key).collect();

@@ -77,8 +77,10 @@ fn two_broadcasts_deadlock() {
 /// The report as people see it.
 const EXPECTED: &str = "
 deadlock: 4 packets can never go on; of these 2 wait for each other:
-  packet 0 of node 0 (to nodes 0 to 31) waits at switch 1.0 for the link to node 0; its channel 0 is held by packet 0 of node 1 (to nodes 0 to 31)
-  packet 0 of node 1 (to nodes 0 to 31) waits at switch 1.4 for the link to node 16; its channel 0 is held by packet 0 of node 0 (to nodes 0 to 31)
+  packet 0 of node 0 (to nodes 0 to 31) waits at switch 1.0 for the link to node 0; its channel 0 \
+  is held by packet 0 of node 1 (to nodes 0 to 31)
+  packet 0 of node 1 (to nodes 0 to 31) waits at switch 1.4 for the link to node 16; its channel \
+  0 is held by packet 0 of node 0 (to nodes 0 to 31)
 ";
 
 fn name(packet: &PacketName) -> (u32, u32) {

@@ -97,7 +97,8 @@ fn run(seed: u64) -> Result<Tally, String> {
     difference = compare_closely(&case, &manner).err().unwrap_or(difference);
     Err(format!(
         "{difference}\nthe smallest case found, {manner}:\n{case}\n\
-         to see it again: ELANITE_FUZZ_SEED={seed} ELANITE_FUZZ_CASES=1 cargo test -p elanite-fabric --test differential"
+        to see it again: ELANITE_FUZZ_SEED={seed} ELANITE_FUZZ_CASES=1 cargo test -p \
+        elanite-fabric --test differential"
     ))
 }
 

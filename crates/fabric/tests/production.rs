@@ -159,7 +159,8 @@ fn run(number: u64) -> Result<Tally, String> {
     };
     let tally = compare(&case, &manner).map_err(|difference| {
         format!(
-            "{name}, {manner}\n{difference}\nto see it again: ELANITE_FUZZ_SEED={number} ELANITE_PRODUCTION_RUNS=1 \
+            "{name}, {manner}\n{difference}\n\
+            to see it again: ELANITE_FUZZ_SEED={number} ELANITE_PRODUCTION_RUNS=1 \
              cargo test --release -p elanite-fabric --test production -- --ignored"
         )
     })?;

@@ -142,7 +142,11 @@ proptest! {
     /// Under any load on the other rails, a rail acts in every cycle as it would alone. (It does
     /// not act as a single tree: among equal links, the choice goes by packet and switch number.)
     #[test]
-    fn rails_know_nothing_of_each_other(mut case in case(), other in any::<prop::sample::Index>(), rail in (0_u32..3).prop_map(Rail::new)) {
+    fn rails_know_nothing_of_each_other(
+        mut case in case(),
+        other in any::<prop::sample::Index>(),
+        rail in (0_u32..3).prop_map(Rail::new)
+    ) {
         let tree = case.config.topology.clone();
         let rails = tree.with_rails(3).expect("three small rails");
         case.config.topology = rails.clone();

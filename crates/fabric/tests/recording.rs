@@ -134,7 +134,9 @@ proptest! {
         for holds in channels.values_mut() {
             holds.sort_by_key(|hold| hold.opened);
             for pair in holds.windows(2) {
-                prop_assert!(pair[0].closed <= pair[1].opened && pair[0].closed.is_some(), "{:?}", pair);
+                prop_assert!(
+                    pair[0].closed <= pair[1].opened && pair[0].closed.is_some(), "{:?}", pair
+                );
             }
         }
     }

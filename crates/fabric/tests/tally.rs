@@ -70,7 +70,9 @@ proptest! {
         let (shares, counters) = of(Engine::Flit);
         for (link, counters) in (0_u32..).map(LinkId::from).zip(&counters) {
             let groups = shares.iter().filter(|((of, _), _)| *of == link);
-            let sums = groups.fold([0, 0], |[packets, flits], (_, own)| [packets + own[0], flits + own[1]]);
+            let sums = groups.fold(
+                [0, 0], |[packets, flits], (_, own)| [packets + own[0], flits + own[1]]
+            );
             prop_assert_eq!(sums, [counters.packets, counters.flits], "link {}", link);
         }
         if case.config.multiplexing == fabric::Multiplexing::OldestFirst {

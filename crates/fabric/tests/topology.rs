@@ -213,7 +213,8 @@ fn errors_name_what_is_wrong() {
         ),
         (
             error(&[4, 4, 4], &[4, 4, 4], 64),
-            "up: a tree of 3 levels has 2 entries of up-links, one for each level but the top, not 3",
+            "up: a tree of 3 levels has 2 entries of up-links, one for each level but the \
+            top, not 3",
         ),
         (
             error(&[4, 0], &[4], 4),

@@ -99,7 +99,9 @@ proptest! {
 
     #[test]
     fn names_are_unique(tree in any_tree()) {
-        let names: BTreeSet<String> = SwitchId::all(tree.switches()).map(|switch| tree.switch_name(switch)).collect();
+        let names: BTreeSet<String> = SwitchId::all(tree.switches())
+            .map(|switch| tree.switch_name(switch))
+            .collect();
         prop_assert_eq!(names.len(), tree.switches() as usize);
     }
 
@@ -111,7 +113,9 @@ proptest! {
     ) {
         let fixed = ascent != Ascent::Adaptive;
         for (a, b) in pairs {
-            let (source, destination) = (Place::new(a % tree.nodes()), Place::new(b % tree.nodes()));
+            let (source, destination) = (
+                Place::new(a % tree.nodes()), Place::new(b % tree.nodes())
+            );
             let route = tree.route(source, destination, ascent);
             let distance = tree.distance(source, destination);
             prop_assert_eq!(route.links(), distance as usize);
@@ -215,7 +219,9 @@ proptest! {
                 End::Node(node) => found[usize::from(node)] = links,
                 End::Switch { switch, .. } => {
                     if seen.insert(switch) {
-                        queue.extend(of_switch[usize::from(switch)].iter().map(|&next| (next, links + 1)));
+                        queue.extend(
+                            of_switch[usize::from(switch)].iter().map(|&next| (next, links + 1))
+                        );
                     }
                 }
             }

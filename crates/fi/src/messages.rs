@@ -175,14 +175,18 @@ functions! {
 
     sendmsg(message: *const FiMsg, flags: u64) => {
         let message = &*message;
-        let (bytes, data) = (Buffer::new(message.msg_iov, message.iov_count), data_of(flags, message.data));
+        let (bytes, data) = (
+            Buffer::new(message.msg_iov, message.iov_count), data_of(flags, message.data)
+        );
         order_send(&bytes, message.addr, None, data, message.context, Some(flags))
     };
 
     inject(bytes: *const u8, length: usize, peer: u64) =>
         order_inject(&Span::new(bytes, length).into(), peer, None, None);
 
-    senddata(bytes: *const u8, length: usize, _desc: Pointer, data: u64, peer: u64, context: Pointer) =>
+    senddata(
+        bytes: *const u8, length: usize, _desc: Pointer, data: u64, peer: u64, context: Pointer
+    ) =>
         order_send(&Span::new(bytes, length).into(), peer, None, Some(data), context, None);
 
     injectdata(bytes: *const u8, length: usize, data: u64, peer: u64) =>
@@ -190,10 +194,26 @@ functions! {
 }
 
 functions! {
-    trecv(buffer: *mut u8, length: usize, _desc: Pointer, peer: u64, tag: u64, ignore: u64, context: Pointer) =>
+    trecv(
+        buffer: *mut u8,
+        length: usize,
+        _desc: Pointer,
+        peer: u64,
+        tag: u64,
+        ignore: u64,
+        context: Pointer
+    ) =>
         receive(Span::new(buffer, length).into(), peer, (tag, ignore), context, None);
 
-    trecvv(list: *const IoVec, _desc: Pointer, count: usize, peer: u64, tag: u64, ignore: u64, context: Pointer) =>
+    trecvv(
+        list: *const IoVec,
+        _desc: Pointer,
+        count: usize,
+        peer: u64,
+        tag: u64,
+        ignore: u64,
+        context: Pointer
+    ) =>
         receive(Buffer::new(list, count), peer, (tag, ignore), context, None);
 
     trecvmsg(message: *const FiMsgTagged, flags: u64) => {
@@ -212,19 +232,31 @@ functions! {
     tsend(bytes: *const u8, length: usize, _desc: Pointer, peer: u64, tag: u64, context: Pointer) =>
         order_send(&Span::new(bytes, length).into(), peer, Some(tag), None, context, None);
 
-    tsendv(list: *const IoVec, _desc: Pointer, count: usize, peer: u64, tag: u64, context: Pointer) =>
+    tsendv(
+        list: *const IoVec, _desc: Pointer, count: usize, peer: u64, tag: u64, context: Pointer
+    ) =>
         order_send(&Buffer::new(list, count), peer, Some(tag), None, context, None);
 
     tsendmsg(message: *const FiMsgTagged, flags: u64) => {
         let message = &*message;
-        let (bytes, data) = (Buffer::new(message.msg_iov, message.iov_count), data_of(flags, message.data));
+        let (bytes, data) = (
+            Buffer::new(message.msg_iov, message.iov_count), data_of(flags, message.data)
+        );
         order_send(&bytes, message.addr, Some(message.tag), data, message.context, Some(flags))
     };
 
     tinject(bytes: *const u8, length: usize, peer: u64, tag: u64) =>
         order_inject(&Span::new(bytes, length).into(), peer, Some(tag), None);
 
-    tsenddata(bytes: *const u8, length: usize, _desc: Pointer, data: u64, peer: u64, tag: u64, context: Pointer) =>
+    tsenddata(
+        bytes: *const u8,
+        length: usize,
+        _desc: Pointer,
+        data: u64,
+        peer: u64,
+        tag: u64,
+        context: Pointer
+    ) =>
         order_send(&Span::new(bytes, length).into(), peer, Some(tag), Some(data), context, None);
 
     tinjectdata(bytes: *const u8, length: usize, data: u64, peer: u64, tag: u64) =>

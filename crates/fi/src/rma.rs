@@ -94,10 +94,26 @@ unsafe fn parts(message: &FiMsgRma) -> Result<(Buffer, Place), c_int> {
 }
 
 functions! {
-    read(buffer: *mut u8, length: usize, _desc: Pointer, peer: u64, at: u64, key: u64, context: Pointer) =>
+    read(
+        buffer: *mut u8,
+        length: usize,
+        _desc: Pointer,
+        peer: u64,
+        at: u64,
+        key: u64,
+        context: Pointer
+    ) =>
         get(Span::new(buffer, length).into(), &Place { peer, at, key }, context, None);
 
-    readv(list: *const IoVec, _desc: Pointer, count: usize, peer: u64, at: u64, key: u64, context: Pointer) =>
+    readv(
+        list: *const IoVec,
+        _desc: Pointer,
+        count: usize,
+        peer: u64,
+        at: u64,
+        key: u64,
+        context: Pointer
+    ) =>
         get(Buffer::new(list, count), &Place { peer, at, key }, context, None);
 
     readmsg(message: *const FiMsgRma, flags: u64) => {
@@ -105,10 +121,26 @@ functions! {
         parts(message).and_then(|(buffer, place)| get(buffer, &place, message.context, Some(flags)))
     };
 
-    write(bytes: *const u8, length: usize, _desc: Pointer, peer: u64, at: u64, key: u64, context: Pointer) =>
+    write(
+        bytes: *const u8,
+        length: usize,
+        _desc: Pointer,
+        peer: u64,
+        at: u64,
+        key: u64,
+        context: Pointer
+    ) =>
         put(&Span::new(bytes, length).into(), &Place { peer, at, key }, context, None);
 
-    writev(list: *const IoVec, _desc: Pointer, count: usize, peer: u64, at: u64, key: u64, context: Pointer) =>
+    writev(
+        list: *const IoVec,
+        _desc: Pointer,
+        count: usize,
+        peer: u64,
+        at: u64,
+        key: u64,
+        context: Pointer
+    ) =>
         put(&Buffer::new(list, count), &Place { peer, at, key }, context, None);
 
     writemsg(message: *const FiMsgRma, flags: u64) => if flags & FI_REMOTE_CQ_DATA != 0 {

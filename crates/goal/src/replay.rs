@@ -246,7 +246,8 @@ impl Record {
             Kind::Calc => {
                 let sum = row.computed.checked_add(Time::from_ns(operation.size));
                 let Some(computed) = sum else {
-                    let what = "with it, the computations of the rank sum to more than 213 days, which simulated time does not hold; compute less";
+                    let what = "with it, the computations of the rank sum to more than 213 days, \
+                        which simulated time does not hold; compute less";
                     return Err(self.trace.problem(rank, number, what));
                 };
                 row.computed = computed;

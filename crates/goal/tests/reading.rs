@@ -312,7 +312,9 @@ proptest! {
             match how {
                 0 => bytes[place] = byte,
                 1 => drop(bytes.remove(place)),
-                _ => bytes.insert(place, if as_text { b"0 }{:-/*;\nb"[usize::from(byte) % 11] } else { byte }),
+                _ => bytes.insert(
+                    place, if as_text { b"0 }{:-/*;\nb"[usize::from(byte) % 11] } else { byte }
+                ),
             }
             if bytes.is_empty() {
                 bytes.push(byte);
@@ -321,7 +323,11 @@ proptest! {
         if let Ok(trace) = open(&bytes) {
             for schedule in all(trace) {
                 let count = schedule.operations.len() as u32;
-                prop_assert!(schedule.dependencies.iter().all(|&(one, other, _)| one < count && other < count));
+                prop_assert!(
+                    schedule.dependencies.iter().all(
+                        |&(one, other, _)| one < count && other < count
+                    )
+                );
             }
         }
     }

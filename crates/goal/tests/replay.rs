@@ -284,7 +284,8 @@ fn wild_cards_take_messages_in_the_order_of_their_arrival() {
 fn operations_without_a_partner_are_named_with_their_lines() {
     let cases = [
         (
-            "num_ranks 2\nrank 0 {\na: recv 5b from 1 tag 1\nb: calc 3\nb requires a\n}\nrank 1 {\n}",
+            "num_ranks 2\nrank 0 {\na: recv 5b from 1 tag 1\nb: calc 3\nb requires a\n}\n\
+            rank 1 {\n}",
             vec![
                 (3, "`recv 5b from 1 tag 1`"),
                 (3, "message that never comes"),
@@ -292,7 +293,8 @@ fn operations_without_a_partner_are_named_with_their_lines() {
             "1 operation behind these has not started",
         ),
         (
-            "num_ranks 2\nrank 0 {\ncalc 1\nsend 5b to 1 tag 1\nsend 6b to 1 tag 1\n}\nrank 1 {\nrecv 5b from 0 tag 1\n}",
+            "num_ranks 2\nrank 0 {\ncalc 1\nsend 5b to 1 tag 1\nsend 6b to 1 tag 1\n}\n\
+            rank 1 {\nrecv 5b from 0 tag 1\n}",
             vec![(5, "nobody receives"), (5, "`send 6b to 1 tag 1`")],
             "the replay ends at",
         ),
@@ -303,7 +305,8 @@ fn operations_without_a_partner_are_named_with_their_lines() {
         ),
         // Each rank waits for the other.
         (
-            "num_ranks 2\nrank 0 {\na: recv 5b from 1\nb: send 5b to 1\nb requires a\n}\nrank 1 {\na: recv 5b from 0\nb: send 5b to 0\nb requires a\n}",
+            "num_ranks 2\nrank 0 {\na: recv 5b from 1\nb: send 5b to 1\nb requires a\n}\n\
+            rank 1 {\na: recv 5b from 0\nb: send 5b to 0\nb requires a\n}",
             vec![
                 (3, "which waits behind operation 0 of rank 1"),
                 (8, "which waits behind operation 0 of rank 0"),
@@ -388,7 +391,8 @@ fn too_long_messages_are_refused() {
     }
     let longest = "2147483647b";
     let trace = format!(
-        "num_ranks 2\nrank 0 {{\nsend {longest} to 1\nsend {longest} to 1\n}}\nrank 1 {{\nrecv {longest} from 0\nrecv {longest} from 0\n}}"
+        "num_ranks 2\nrank 0 {{\nsend {longest} to 1\nsend {longest} to 1\n}}\nrank 1 {{\n\
+        recv {longest} from 0\nrecv {longest} from 0\n}}"
     );
     let replayed = ideal(&trace).unwrap();
     let twice = Bytes::new(2 * 2_147_483_647);
@@ -411,7 +415,8 @@ fn times_out_of_range_are_refused() {
         refused(es40(trace, 1), 5, "200 days");
     }
     let relay = format!(
-        "num_ranks 2\nrank 0 {{\na: {LONG}\nb: send 8b to 1\nc: recv 8b from 1\nd: {LONG}\nb requires a\nd requires c\n}}\n\
+        "num_ranks 2\nrank 0 {{\na: {LONG}\nb: send 8b to 1\nc: recv 8b from 1\nd: {LONG}\n\
+        b requires a\nd requires c\n}}\n\
          rank 1 {{\na: recv 8b from 0\nb: {LONG}\nc: send 8b to 0\nb requires a\nc requires b\n}}"
     );
     refused(ideal(&relay), 6, "213 days");
@@ -422,7 +427,8 @@ fn times_out_of_range_are_refused() {
         refused(replayed, 5, "sum to more than 213 days");
     }
     // Another rank computes as long, so that a message may come.
-    let poll = "num_ranks 2\nrank 0 {\ncalc 8640000000000000\ncalc 8640000000000000\ncalc 1166744073708550\npoll 1b from 0\n}\n\
+    let poll = "num_ranks 2\nrank 0 {\ncalc 8640000000000000\ncalc 8640000000000000\n\
+        calc 1166744073708550\npoll 1b from 0\n}\n\
                 rank 1 {\ncalc 8640000000000000\ncalc 8640000000000000\ncalc 1166744073709551\n}";
     refused(ideal(poll), 6, "213 days");
 }
@@ -432,7 +438,8 @@ fn times_out_of_range_are_refused() {
 fn digests_cover_sizes() {
     let ring = |size: &str, tag: &str, calc: &str| {
         format!(
-            "num_ranks 2\nrank 0 {{\nsend {size} to 1 tag {tag}\n{calc}\n}}\nrank 1 {{\nrecv {size} from 0 tag {tag}\n}}"
+            "num_ranks 2\nrank 0 {{\nsend {size} to 1 tag {tag}\n{calc}\n}}\nrank 1 {{\n\
+            recv {size} from 0 tag {tag}\n}}"
         )
     };
     let traces = [

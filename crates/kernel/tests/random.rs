@@ -158,7 +158,9 @@ fn exponential_numbers_are_quantiles_of_uniform_ones() {
 
 proptest! {
     #[test]
-    fn draws_stay_in_their_range(seed in any::<u64>(), start in any::<u64>(), length in 1..u64::MAX) {
+    fn draws_stay_in_their_range(
+        seed in any::<u64>(), start in any::<u64>(), length in 1..u64::MAX
+    ) {
         let range = start..start.saturating_add(length).max(start.saturating_add(1));
         prop_assume!(!range.is_empty());
         let mut stream = Stream::new(seed, "range");
@@ -170,11 +172,17 @@ proptest! {
 
     /// In any interleaving of the draws of two streams, each gives the numbers that it gives alone.
     #[test]
-    fn streams_do_not_disturb_each_other(seed in any::<u64>(), turns in prop::collection::vec(any::<bool>(), 0..100)) {
+    fn streams_do_not_disturb_each_other(
+        seed in any::<u64>(), turns in prop::collection::vec(any::<bool>(), 0..100)
+    ) {
         let [mut left, mut right] = ["left", "right"].map(|path| Stream::new(seed, path));
-        let [mut left_alone, mut right_alone] = ["left", "right"].map(|path| Stream::new(seed, path));
+        let [mut left_alone, mut right_alone] = ["left", "right"].map(
+            |path| Stream::new(seed, path)
+        );
         for turn in turns {
-            let (shared, alone) = if turn { (&mut left, &mut left_alone) } else { (&mut right, &mut right_alone) };
+            let (shared, alone) = if turn { (&mut left, &mut left_alone) } else {
+                (&mut right, &mut right_alone)
+            };
             prop_assert_eq!(shared.next_u64(), alone.next_u64());
         }
         // The left stream alone, after the whole right one: still the same.

@@ -158,7 +158,9 @@ proptest! {
         let mut expected = Vec::new();
         for &signal in &firings {
             signals[signal].fire();
-            let mut woken: Vec<_> = (0..waiters.len()).filter(|&n| waiters[n].0 == signal).collect();
+            let mut woken: Vec<_> = (0..waiters.len())
+                .filter(|&n| waiters[n].0 == signal)
+                .collect();
             woken.sort_by_key(|&number| (waiters[number].1, number));
             expected.extend(woken.iter().map(usize::to_string));
         }

@@ -180,7 +180,9 @@ proptest! {
         // The first bucket begins at the least time, or at most a thousandth below.
         let begin = first.counts().next().map(|(time, _)| time.as_ps());
         let near = |begin, least| begin <= least && least - begin <= least / 1000;
-        prop_assert!(begin.zip(times.iter().min()).is_none_or(|(begin, &least)| near(begin, least)));
+        prop_assert!(
+            begin.zip(times.iter().min()).is_none_or(|(begin, &least)| near(begin, least))
+        );
         prop_assert_eq!(first.count(), second.count());
     }
 

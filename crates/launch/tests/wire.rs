@@ -47,7 +47,8 @@ const REQUESTS: &[(&str, Meaning)] = &[
         service: "s".into(),
     }),
     (
-        "mcmd=spawn\nnprocs=2\nexecname=./x y\ntotspawns=1\nspawnssofar=1\nargcnt=2\narg1=a = b\narg2= \nendcmd",
+        "mcmd=spawn\nnprocs=2\nexecname=./x y\ntotspawns=1\nspawnssofar=1\nargcnt=2\n\
+        arg1=a = b\narg2= \nendcmd",
         || {
             RankRequest::Spawn(Spawn {
                 parts: vec![part(&["./x y", "a = b", " "], 2)],
@@ -56,8 +57,10 @@ const REQUESTS: &[(&str, Meaning)] = &[
         },
     ),
     (
-        "mcmd=spawn\nnprocs=1\nexecname=./x\ntotspawns=2\nspawnssofar=1\npreput_num=1\npreput_key_0=K\n\
-         preput_val_0=a b\nendcmd\nmcmd=spawn\nnprocs=3\nexecname=./y\ntotspawns=2\nspawnssofar=2\n\
+        "mcmd=spawn\nnprocs=1\nexecname=./x\ntotspawns=2\nspawnssofar=1\npreput_num=1\n\
+        preput_key_0=K\n\
+        preput_val_0=a b\nendcmd\nmcmd=spawn\nnprocs=3\nexecname=./y\ntotspawns=2\n\
+        spawnssofar=2\n\
          info_num=2\ninfo_key_0=host\ninfo_val_0=h\ninfo_key_1=wdir\ninfo_val_1=/\nendcmd",
         || {
             let second = ProgramRanks {

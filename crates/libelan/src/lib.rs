@@ -9,17 +9,20 @@
 //! # use libelan::ProcessJob;
 //! # use units::{Bytes, Time};
 //! fn run(mut cluster: Cluster) -> Result<(), Stop> {
-//!     let job = ProcessJob::new("ring", NodeId::all(4), 1).expect("a process on each of four nodes");
+//!     let nodes = NodeId::all(4);
+//!     let job = ProcessJob::new("ring", nodes, 1).expect("a process on each of four nodes");
 //!     job.launch(&mut cluster, async |pe| {
 //!         let elan3 = pe.elan3();
 //!         // The same calls in every process, so the same addresses in every process.
 //!         let size = Bytes::new(64);
-//!         let (mine, theirs) = (elan3.alloc_main(64, size).unwrap(), elan3.alloc_main(64, size).unwrap());
+//!         let mine = elan3.alloc_main(64, size).unwrap();
+//!         let theirs = elan3.alloc_main(64, size).unwrap();
 //!         let arrived = elan3.alloc_elan(64, size).unwrap();
 //!         let event = elan3.init_event(arrived, 1).unwrap();
 //!         pe.compute(Time::from_us(10)).await;
 //!         let right = ProcessId::new((pe.vp().get() + 1) % pe.nvps());
-//!         elan3.put_notify(right, mine, theirs, size, arrived).await.expect("the neighbour has all of this");
+//!         let put = elan3.put_notify(right, mine, theirs, size, arrived);
+//!         put.await.expect("the neighbour has all of this");
 //!         elan3.wait_event(event).await;
 //!     })
 //!     .expect("the nodes are there");

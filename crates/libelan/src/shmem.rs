@@ -1,4 +1,6 @@
-//! # Shmem: one-sided communication on put and get (petrini2003 s3: "Cray Shmem ... implemented on top of Elanlib")
+//! # Shmem: one-sided communication on put and get
+//!
+//! "Cray Shmem ... implemented on top of Elanlib" (petrini2003 s3).
 //!
 //! Processing elements put into and get from each other's *symmetric* memory, which has the same
 //! address in all of them: [`Shmem::malloc`] takes it from the global heap in main memory,

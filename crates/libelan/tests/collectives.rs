@@ -65,7 +65,9 @@ proptest! {
     /// Collective calls among messages from neighbour to neighbour, with buffers at different
     /// addresses.
     #[test]
-    fn mpi_broadcasts_any_buffer(size in 0u64..200_000, root: u32, which in 0usize..4, late in 0u64..50) {
+    fn mpi_broadcasts_any_buffer(
+        size in 0u64..200_000, root: u32, which in 0usize..4, late in 0u64..50
+    ) {
         let job = &jobs()[which];
         run(job, async move |pe| {
             let (mpi, nvps, length) = (pe.mpi(), pe.nvps(), Bytes::new(size));

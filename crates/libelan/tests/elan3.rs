@@ -368,7 +368,9 @@ proptest! {
     /// Allocations never overlap, are aligned, hold zeros at first and keep their bytes; freed room
     /// is used again.
     #[test]
-    fn allocations_do_not_overlap(steps in prop::collection::vec((any::<bool>(), 0_u32..10, 0_u64..3000, 0_usize..20), 1..80)) {
+    fn allocations_do_not_overlap(
+        steps in prop::collection::vec((any::<bool>(), 0_u32..10, 0_u64..3000, 0_usize..20), 1..80)
+    ) {
         let (_, [node]) = start(&four_nodes());
         let mut heap = Heap::new(node.clone(), Placement::Main, Bytes::from_kb(8));
         let mut held: BTreeMap<ElanAddr, (u64, u8)> = BTreeMap::new();
@@ -393,7 +395,9 @@ proptest! {
                 heap.free(at).unwrap();
                 held.remove(&at);
             }
-            prop_assert_eq!(heap.used().as_u64(), held.values().map(|(length, _)| length.max(&1)).sum::<u64>());
+            prop_assert_eq!(
+                heap.used().as_u64(), held.values().map(|(length, _)| length.max(&1)).sum::<u64>()
+            );
         }
         for at in held.into_keys() {
             heap.free(at).unwrap();

@@ -6,10 +6,12 @@
 //! in memory beside that of the [link](crate), with a line for each region in a rank:
 //!
 //! ```text
-//! rank TAB name of the region TAB times of the first executions, in order TAB times of the later ones, in turn
+//! RANK TAB REGION TAB FIRST TIMES TAB LATER TIMES
 //! ```
 //!
-//! Times are picoseconds. A region without times for its next execution is measured by the rank.
+//! The first times belong to the first executions, in order; later executions take the later times
+//! in turn. Times are picoseconds. A region without times for its next execution is measured by the
+//! rank.
 
 use std::collections::HashMap;
 use std::fmt::Write;

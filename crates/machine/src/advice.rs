@@ -92,13 +92,18 @@ fn hint(problem: &Problem) -> Option<String> {
     }
     if key.starts_with("time_slice") && problem.message.ends_with("is a size") {
         return Some(
-            "a time slice is a time since model revision 4: write the time for which a DMA may hold an engine, such as \"128 us\"; \
+            "a time slice is a time since model revision 4: write the time for which a \
+            DMA may hold an engine, such as \"128 us\"; \
              \"10 s\" instead of \"1 GB\" for DMAs that are never sliced"
                 .into(),
         );
     }
     if key.ends_with(".source") {
-        return Some("say where the value comes from, such as source = \"petrini2003 s2.2\" or source = \"measured on our cluster\"".into());
+        return Some(
+            "say where the value comes from, such as source = \"petrini2003 s2.2\" or source \
+            = \"measured on our cluster\""
+                .into(),
+        );
     }
     if problem.message == "the file is empty" {
         return Some(

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! switch NAME         a switch
-//! node NAME           a node; `node NAME forward=yes` is a node through which packets of others pass
+//! node NAME           a node; with `forward=yes`, packets between other nodes may pass through it
 //! NAME NAME           a cable between two switches, or between a node and its switch
 //! ```
 //!
@@ -334,7 +334,9 @@ impl Graph {
                 self.plan.seats = seats.take(1 + MAX_NODES as usize).collect();
             }
             (true, None) => {
-                let message = "the graph has no nodes of its own: topology.terminals must say how many nodes each switch has";
+                let message = "the graph has no nodes of its own: topology.terminals must say how \
+                    many \
+                    nodes each switch has";
                 return wrong("kind", message);
             }
             (false, Some(_)) => {

@@ -4,7 +4,7 @@
 //! written
 //!
 //! ```toml
-//! hop_delay = { value = "55 ns", source = "petrini2003 s2.2: 35 ns flow-through; 20 ns of cable assumed", fitted_to = ["..."] }
+//! hop_delay = { value = "55 ns", source = "petrini2003 s2.2: ...", fitted_to = ["..."] }
 //! ```
 //!
 //! and must name its value's source. `fitted_to` names the published claims to which a value was

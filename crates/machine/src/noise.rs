@@ -109,7 +109,8 @@ struct Count(Time, u64);
 impl<'de> Deserialize<'de> for MeanOrCounts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(OneOrList {
-            expected: "a time with its unit, such as \"35 ns\", or a list of times with counts, such as [[\"35 ns\", 2]]",
+            expected: "a time with its unit, such as \"35 ns\", or a list of times with counts, \
+                such as [[\"35 ns\", 2]]",
             one: MeanOrCounts::Mean,
             list: |counts: Vec<Count>| {
                 let counts = counts.into_iter().map(|Count(time, count)| (time, count));

@@ -6,7 +6,7 @@
 //! kind = { value = "outside", source = "..." }
 //! name = { value = "slim-fly", source = "..." }         # as registered
 //! nodes = { value = 200, source = "..." }
-//! dimensions = { value = [5], source = "..." }          # the keys of an `OutsideShape`, as far as the kind has a use for them
+//! dimensions = { value = [5], source = "..." }          # keys of an `OutsideShape` that it uses
 //! terminals = { value = 4, source = "..." }
 //! routing = { value = "valiant", source = "..." }
 //! ```

@@ -34,7 +34,8 @@ pub struct Param<T> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     deny_unknown_fields,
-    expecting = "a range with its source: { low = ..., high = ..., source = \"the words that leave it open\" }"
+    expecting = "a range with its source: { low = ..., high = ..., \
+        source = \"the words that leave it open\" }"
 )]
 #[schemars(inline)]
 pub struct Admissible<T> {
@@ -109,7 +110,8 @@ impl PerLevel<Rate> {
 impl<'de> Deserialize<'de> for PerLevel<Time> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(OneOrList {
-            expected: "a time with its unit, such as \"55 ns\", or a list of them, one for each level of links",
+            expected: "a time with its unit, such as \"55 ns\", or a list of them, one for each \
+                level of links",
             one: PerLevel::All,
             list: PerLevel::Each,
         })
@@ -119,7 +121,8 @@ impl<'de> Deserialize<'de> for PerLevel<Time> {
 impl<'de> Deserialize<'de> for PerLevel<Rate> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(OneOrList {
-            expected: "a rate with its unit, such as \"400 MB/s\", or a list of them, one for each level of links",
+            expected: "a rate with its unit, such as \"400 MB/s\", or a list of them, one for each \
+                level of links",
             one: PerLevel::All,
             list: PerLevel::Each,
         })

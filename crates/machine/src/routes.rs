@@ -3,7 +3,7 @@
 //! A line is an entry; words are separated by blanks or commas, and a `#` begins a comment:
 //!
 //! ```text
-//! SWITCH DESTINATION NEXT ...     at the switch, packets to the destination go on to one of the next switches
+//! SWITCH DESTINATION NEXT ...     a switch, a destination, and the possible next switches
 //! ```
 //!
 //! A destination is a node, or a switch, which stands for all its nodes without their own entry.

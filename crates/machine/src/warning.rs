@@ -180,10 +180,14 @@ impl Machine {
             format!(" (estimated from the packets to the nodes of {leaves} switches)")
         });
         let message = format!(
-            "up*/down* routing takes detours: packets between switches cross {:.2} links, {:.2} on shortest ways. \
-             Uniform traffic loads the busiest link {:.2} times as much as a node's own, {:.2} times on shortest ways: \
-             the network accepts about {:.1}% of the rate of a link from each node, {:.1}% on shortest ways{sampled}; \
-             topology.routing = \"minimal\" takes shortest ways, and topology.roots chooses other roots",
+            "up*/down* routing takes detours: packets between switches cross {:.2} links, \
+            {:.2} on shortest ways. \
+            Uniform traffic loads the busiest link {:.2} times as much as a node's own, {:.2} \
+            times on shortest ways: \
+            the network accepts about {:.1}% of the rate of a link from each node, {:.1}% on \
+            shortest ways{sampled}; \
+            topology.routing = \"minimal\" takes shortest ways, and topology.roots chooses other \
+            roots",
             used.links,
             shortest.links,
             used.busiest,

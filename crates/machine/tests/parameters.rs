@@ -332,7 +332,8 @@ fn rates_are_paces() {
 /// credits are delayed by the same amount.
 #[test]
 fn cables_have_rates_and_delays() {
-    let cables = r#"topology.cables="switch a\nswitch b\nnode n\nnode m\nn a rate=100MB/s\nm b\nb a delay=63ns\n""#;
+    let cables = "topology.cables=\"switch a\\nswitch b\\nnode n\\nnode m\\n\
+        n a rate=100MB/s\\nm b\\nb a delay=63ns\\n\"";
     let changes = ["topology.kind=graph", "topology.nodes=2", cables];
     let config = machine(&[&changes[..], &["link.credit_delay=10 ns"]].concat()).cluster_config();
     let found = config.fabric.differing.iter().map(|(link, differing)| {

@@ -37,7 +37,8 @@ use std::ffi::c_int;
 
 /// Passes a call on.
 #[inline(always)]
-#[allow(clippy::inline_always)] // a call costs a few nanoseconds, and arguments in memory would double that
+// a call costs a few nanoseconds, and arguments in memory would double that
+#[allow(clippy::inline_always)]
 fn around(call: u32, pass: impl FnOnce() -> c_int) -> c_int {
     let thread = thread::current();
     let depth = thread.depth.get();

@@ -16,7 +16,9 @@ macro_rules! functions {
             // SAFETY: it is the function with this name, with these arguments; the caller keeps to
             // MPI's rules for them.
             unsafe {
-                let function = std::mem::transmute::<usize, Function>(fi::mpi::find(&PLACE, $symbol));
+                let function = std::mem::transmute::<usize, Function>(
+                    fi::mpi::find(&PLACE, $symbol)
+                );
                 function($($argument),*)
             }
         }
@@ -48,14 +50,18 @@ macro_rules! profiled {
         const _: () = {
             #[unsafe(export_name = concat!("P", stringify!($name)))]
             extern "C" fn profiled($($word: usize),*) -> std::ffi::c_int {
-                static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+                static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(
+                    0
+                );
                 const NAME: &std::ffi::CStr =
                     $crate::functions::name(concat!("P", stringify!($name), "\0").as_bytes());
                 let target = $crate::functions::target(&NEXT, NAME, $entry as *const () as usize);
                 // SAFETY: both are the function of this name, which takes this many arguments of a
                 // word each and returns an integer.
                 let target = unsafe {
-                    std::mem::transmute::<usize, extern "C" fn($($word: usize),*) -> std::ffi::c_int>(target)
+                    std::mem::transmute::<usize, extern "C" fn(
+                        $($word: usize),*
+                    ) -> std::ffi::c_int>(target)
                 };
                 target($($word),*)
             }

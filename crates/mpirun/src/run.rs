@@ -68,16 +68,21 @@ impl ProgramRun {
             return Err(OptionsProblem::Option("there is at least one rank".into()));
         }
         if options.network == NetworkMode::Ideal && !machine.fault.is_empty() {
-            let message = "the ideal network has no parts that fail: run on the machine's network, or without faults";
+            let message = "the ideal network has no parts that fail: run on the machine's \
+                network, or \
+                without faults";
             return Err(OptionsProblem::Option(message.into()));
         }
         let collectives = options.collectives(&machine);
         if options.record && collectives != CollectiveMode::Mpi {
-            let message = "a recording holds messages, and none of Elanlib's collective operations: record with `--collectives mpi`";
+            let message = "a recording holds messages, and none of Elanlib's collective \
+                operations: \
+                record with `--collectives mpi`";
             return Err(OptionsProblem::Option(message.into()));
         }
         if options.record && !machine.fault.is_empty() {
-            let message = "a recording is of the program, and a part that fails changes what the program does: record without faults";
+            let message = "a recording is of the program, and a part that fails changes what the \
+                program does: record without faults";
             return Err(OptionsProblem::Option(message.into()));
         }
         if options.record && options.room() > options.ranks {

@@ -74,7 +74,8 @@ impl Sampling {
         };
         let lacking = |region: String| {
             OptionsProblem::Option(format!(
-                "{}: the region `{region}` is bound by memory, and {} has neither processor.core_memory nor processor.memory; \
+                "{}: the region `{region}` is bound by memory, and {} has neither \
+                processor.core_memory nor processor.memory; \
                  give one of them, or write bound = \"processor\"",
                 asked.file, machine.machine.name
             ))

@@ -15,7 +15,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Why bytes may change.
-const WHOSE: &str = "this is a defect of Elanite, unless something in the process of a rank has overwritten the memory that \
+const WHOSE: &str = "this is a defect of Elanite, unless something in the process of a rank has \
+    overwritten \
+    the memory that \
                      ranks and simulator share";
 
 /// A message on its way.

@@ -377,8 +377,10 @@ impl RegionTable {
     /// The file.
     pub fn text(&self) -> String {
         let mut text = String::from(
-            "# The computation of a program between its calls, measured by `elanite mpirun --compute sampled:FILE`. A run with this\n\
-             # file takes its times from it. Times are nanoseconds of processor time on the host. A machine with a [processor] scales them;\n\
+            "# The computation of a program between its calls, measured by `elanite \
+            mpirun --compute sampled:FILE`. A run with this\n\
+            # file takes its times from it. Times are nanoseconds of processor time on the host. \
+            A machine with a [processor] scales them;\n\
              # write bound = \"memory\" where a region waits for memory.\n",
         );
         let quoted = |word: &str| toml_edit::Value::from(word).to_string();

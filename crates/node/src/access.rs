@@ -211,12 +211,18 @@ pub fn moves(way: AccessMode, file: c_int, call: impl FnOnce() -> ssize_t) -> ss
 
 /// Functions that move bytes, with the offset in the file if they have one.
 macro_rules! moves {
-    ($($way:ident $offset:expr, fn $name:ident($file:ident $(, $argument:ident: $type:ty)*);)*) => {$(
+    (
+        $($way:ident $offset:expr, fn $name:ident($file:ident $(, $argument:ident: $type:ty)*);)*
+    ) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name($file: c_int $(, $argument: $type)*) -> ssize_t {
             static NEXT: SystemFunction = SystemFunction::new(
                 // SAFETY: it ends with the only 0.
-                unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) },
+                unsafe {
+                    std::ffi::CStr::from_bytes_with_nul_unchecked(
+                        concat!(stringify!($name), "\0").as_bytes()
+                    )
+                },
                 FIRST,
             );
             on_file(
@@ -233,8 +239,12 @@ moves! {
     Read None, fn readv(file, parts: *const iovec, count: c_int);
     Read Some(offset), fn pread(file, bytes: *mut c_void, count: size_t, offset: off_t);
     Read Some(offset), fn pread64(file, bytes: *mut c_void, count: size_t, offset: off_t);
-    Read Some(offset), fn __pread_chk(file, bytes: *mut c_void, count: size_t, offset: off_t, room: size_t);
-    Read Some(offset), fn __pread64_chk(file, bytes: *mut c_void, count: size_t, offset: off_t, room: size_t);
+    Read Some(offset), fn __pread_chk(
+        file, bytes: *mut c_void, count: size_t, offset: off_t, room: size_t
+    );
+    Read Some(offset), fn __pread64_chk(
+        file, bytes: *mut c_void, count: size_t, offset: off_t, room: size_t
+    );
     Read Some(offset), fn preadv(file, parts: *const iovec, count: c_int, offset: off_t);
     Read Some(offset), fn preadv64(file, parts: *const iovec, count: c_int, offset: off_t);
     Write None, fn writev(file, parts: *const iovec, count: c_int);
@@ -251,7 +261,11 @@ macro_rules! others {
         unsafe extern "C-unwind" fn $name($($argument: $type),*) -> c_int {
             static NEXT: SystemFunction = SystemFunction::new(
                 // SAFETY: it ends with the only 0.
-                unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) },
+                unsafe {
+                    std::ffi::CStr::from_bytes_with_nul_unchecked(
+                        concat!(stringify!($name), "\0").as_bytes()
+                    )
+                },
                 FIRST,
             );
             on_file(
@@ -275,16 +289,26 @@ others! {
     is_counted_at(HERE, path, 0), fn truncate(path: *const c_char, length: off_t);
     is_counted_at(HERE, path, 0), fn truncate64(path: *const c_char, length: off_t);
     is_counted_at(HERE, path, LINK), fn unlink(path: *const c_char);
-    is_counted_at(folder, path, LINK), fn unlinkat(folder: c_int, path: *const c_char, flags: c_int);
+    is_counted_at(folder, path, LINK), fn unlinkat(
+        folder: c_int, path: *const c_char, flags: c_int
+    );
     is_counted_at(HERE, path, LINK), fn rename(path: *const c_char, to: *const c_char);
     is_counted_at(HERE, path, 0), fn stat(path: *const c_char, place: *mut c_void);
     is_counted_at(HERE, path, 0), fn stat64(path: *const c_char, place: *mut c_void);
     is_counted_at(HERE, path, LINK), fn lstat(path: *const c_char, place: *mut c_void);
     is_counted_at(HERE, path, LINK), fn lstat64(path: *const c_char, place: *mut c_void);
-    is_counted_at(HERE, path, 0), fn __xstat(version: c_int, path: *const c_char, place: *mut c_void);
-    is_counted_at(HERE, path, 0), fn __xstat64(version: c_int, path: *const c_char, place: *mut c_void);
-    is_counted_at(HERE, path, LINK), fn __lxstat(version: c_int, path: *const c_char, place: *mut c_void);
-    is_counted_at(HERE, path, LINK), fn __lxstat64(version: c_int, path: *const c_char, place: *mut c_void);
+    is_counted_at(HERE, path, 0), fn __xstat(
+        version: c_int, path: *const c_char, place: *mut c_void
+    );
+    is_counted_at(HERE, path, 0), fn __xstat64(
+        version: c_int, path: *const c_char, place: *mut c_void
+    );
+    is_counted_at(HERE, path, LINK), fn __lxstat(
+        version: c_int, path: *const c_char, place: *mut c_void
+    );
+    is_counted_at(HERE, path, LINK), fn __lxstat64(
+        version: c_int, path: *const c_char, place: *mut c_void
+    );
 }
 
 /// Asynchronous operations: the C library carries them out in its own threads, in real time, and
@@ -295,7 +319,11 @@ macro_rules! asynchronous {
         unsafe extern "C-unwind" fn $name(block: *mut libc::aiocb) -> c_int {
             static NEXT: SystemFunction = SystemFunction::new(
                 // SAFETY: it ends with the only 0.
-                unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) },
+                unsafe {
+                    std::ffi::CStr::from_bytes_with_nul_unchecked(
+                        concat!(stringify!($name), "\0").as_bytes()
+                    )
+                },
                 FIRST,
             );
             // SAFETY: null, or a block of the caller; its forms for large files are alike.

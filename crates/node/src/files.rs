@@ -111,7 +111,11 @@ unsafe fn open_at(folder: Option<c_int>, path: *const c_char, flags: c_int, mode
     access::opened(match folder {
         None => next!(OPEN, fn(path => *const c_char, flags => c_int, mode => c_uint) -> c_int, -1),
         Some(folder) => {
-            next!(OPENAT, fn(folder => c_int, path => *const c_char, flags => c_int, mode => c_uint) -> c_int, -1)
+            next!(
+                OPENAT,
+                fn(folder => c_int, path => *const c_char, flags => c_int, mode => c_uint) -> c_int,
+                -1
+            )
         }
     })
 }

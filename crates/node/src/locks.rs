@@ -49,7 +49,11 @@ fn wait(tries: impl Fn() -> c_int, waits: impl FnOnce() -> c_int) -> c_int {
 // argument is passed on, and ignored.
 
 unsafe fn control(file: c_int, command: c_int, argument: size_t) -> c_int {
-    let by = |command| next!(FCNTL, fn(file => c_int, command => c_int, argument => size_t) -> c_int, -1);
+    let by = |command| {
+        next!(
+            FCNTL, fn(file => c_int, command => c_int, argument => size_t) -> c_int, -1
+        )
+    };
     match command {
         libc::F_SETLKW => wait(|| by(libc::F_SETLK), || by(command)),
         libc::F_OFD_SETLKW => wait(|| by(libc::F_OFD_SETLK), || by(command)),

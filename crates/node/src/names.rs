@@ -115,7 +115,11 @@ unsafe extern "C-unwind" fn gethostbyname(name: *const c_char) -> *mut hostent {
 unsafe extern "C-unwind" fn gethostbyname2(name: *const c_char, family: c_int) -> *mut hostent {
     // SAFETY: null, or the caller's string.
     let name = unsafe { known(name) };
-    next!(GETHOSTBYNAME2, fn(name => *const c_char, family => c_int) -> *mut hostent, std::ptr::null_mut())
+    next!(
+        GETHOSTBYNAME2,
+        fn(name => *const c_char, family => c_int) -> *mut hostent,
+        std::ptr::null_mut()
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -129,6 +133,11 @@ unsafe extern "C-unwind" fn gethostbyname_r(
 ) -> c_int {
     // SAFETY: null, or the caller's string.
     let name = unsafe { known(name) };
-    next!(GETHOSTBYNAME_R, fn(name => *const c_char, host => *mut hostent, room => *mut c_char, size => size_t,
-        found => *mut *mut hostent, error => *mut c_int))
+    next!(
+        GETHOSTBYNAME_R,
+        fn(
+            name => *const c_char, host => *mut hostent, room => *mut c_char, size => size_t,
+            found => *mut *mut hostent, error => *mut c_int
+        )
+    )
 }

@@ -206,7 +206,10 @@ unsafe extern "C-unwind" fn pthread_attr_setaffinity_np(
             None => libc::EINVAL,
         },
         None => {
-            next!(SET_ATTRIBUTE, fn(attributes => *mut pthread_attr_t, size => size_t, mask => *const u8))
+            next!(
+                SET_ATTRIBUTE,
+                fn(attributes => *mut pthread_attr_t, size => size_t, mask => *const u8)
+            )
         }
     }
 }

@@ -128,11 +128,15 @@ unsafe extern "C-unwind" fn fwrite(
     stream: *mut FILE,
 ) -> size_t {
     static NEXT: SystemFunction = SystemFunction::new(c"fwrite", FIRST);
-    moves(
-        stream,
-        AccessMode::Write,
-        || next!(NEXT, fn(bytes => *const c_void, size => size_t, count => size_t, stream => *mut FILE) -> size_t, 0),
-    )
+    moves(stream, AccessMode::Write, || {
+        next!(
+            NEXT,
+            fn(
+                bytes => *const c_void, size => size_t, count => size_t, stream => *mut FILE
+            ) -> size_t,
+            0
+        )
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -153,11 +157,15 @@ unsafe extern "C-unwind" fn fread(
     stream: *mut FILE,
 ) -> size_t {
     static NEXT: SystemFunction = SystemFunction::new(c"fread", FIRST);
-    moves(
-        stream,
-        AccessMode::Read,
-        || next!(NEXT, fn(bytes => *mut c_void, size => size_t, count => size_t, stream => *mut FILE) -> size_t, 0),
-    )
+    moves(stream, AccessMode::Read, || {
+        next!(
+            NEXT,
+            fn(
+                bytes => *mut c_void, size => size_t, count => size_t, stream => *mut FILE
+            ) -> size_t,
+            0
+        )
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -169,7 +177,9 @@ unsafe extern "C-unwind" fn fgets(
     static NEXT: SystemFunction = SystemFunction::new(c"fgets", FIRST);
     moves(stream, AccessMode::Read, || {
         let null = std::ptr::null_mut();
-        next!(NEXT, fn(place => *mut c_char, room => c_int, stream => *mut FILE) -> *mut c_char, null)
+        next!(
+            NEXT, fn(place => *mut c_char, room => c_int, stream => *mut FILE) -> *mut c_char, null
+        )
     })
 }
 
@@ -184,8 +194,14 @@ unsafe extern "C-unwind" fn __fread_chk(
 ) -> size_t {
     static NEXT: SystemFunction = SystemFunction::new(c"__fread_chk", FIRST);
     moves(stream, AccessMode::Read, || {
-        next!(NEXT, fn(bytes => *mut c_void, space => size_t, size => size_t, count => size_t, stream => *mut FILE)
-            -> size_t, 0)
+        next!(
+            NEXT,
+            fn(
+                bytes => *mut c_void, space => size_t, size => size_t, count => size_t,
+                stream => *mut FILE
+            ) -> size_t,
+            0
+        )
     })
 }
 
@@ -200,7 +216,13 @@ unsafe extern "C-unwind" fn __fgets_chk(
     static NEXT: SystemFunction = SystemFunction::new(c"__fgets_chk", FIRST);
     moves(stream, AccessMode::Read, || {
         let null = std::ptr::null_mut();
-        next!(NEXT, fn(place => *mut c_char, space => size_t, room => c_int, stream => *mut FILE) -> *mut c_char, null)
+        next!(
+            NEXT,
+            fn(
+                place => *mut c_char, space => size_t, room => c_int, stream => *mut FILE
+            ) -> *mut c_char,
+            null
+        )
     })
 }
 

@@ -57,7 +57,8 @@ fn masks_have_a_bit_for_each_processor() {
 #[test]
 fn the_files_of_the_kernel_describe_the_node() {
     let node = node(1, &[2, 5], 3);
-    let host = "processor\t: 0\nmodel name\t: Best CPU\ncpu cores\t: 1\n\nprocessor\t: 1\nmodel name\t: Best CPU\n";
+    let host = "processor\t: 0\nmodel name\t: Best CPU\ncpu cores\t: 1\n\nprocessor\t: 1\n\
+        model name\t: Best CPU\n";
     let text = cpuinfo(&node, host);
     let lines = |key: &str| text.lines().filter(|line| line.starts_with(key)).count();
     assert_eq!(

@@ -91,9 +91,12 @@ impl Measurement {
 
         let source = source.replace(['"', '\\', '\n'], "'");
         let mut text = format!(
-            "# A noise profile: what an operating system took of a processor, as `elanite noise` measured it. It is a section of\n\
-             # a machine file: append it to one. A computation of {base} in the simulation stands for one iteration here.\n\
-             # {source}: {} iterations in {now}, {} of them at least {threshold} longer than the shortest, {base}.\n",
+            "# A noise profile: what an operating system took of a processor, as `elanite \
+            noise` measured it. It is a section of\n\
+            # a machine file: append it to one. A computation of {base} in the simulation stands \
+            for one iteration here.\n\
+            # {source}: {} iterations in {now}, {} of them at least {threshold} longer than the \
+            shortest, {base}.\n",
             self.elapsed.len(),
             starts.len(),
         );

@@ -218,7 +218,9 @@ fn to_json(outcome: &Outcome) -> String {
         "stray": outcome.stray.map(|(rank, pid, why)| json!({
             "rank": rank,
             "pid": pid,
-            "world": match why { StrayReason::World(size) => Some(size), StrayReason::Unreached => None },
+            "world": match why {
+                StrayReason::World(size) => Some(size), StrayReason::Unreached => None
+            },
         })),
         "unseen": outcome.unseen,
     })

@@ -1,4 +1,6 @@
-//! # Dynamic rail allocation: an adapter's state machine (coll2003 s4.2, algorithms 5 and 6, tables 1 and 2)
+//! # Dynamic rail allocation: an adapter's state machine
+//!
+//! Source: coll2003 s4.2, algorithms 5 and 6, tables 1 and 2.
 //!
 //! A process asks its adapter for a way to another node (local RTS); the adapter asks that node's
 //! adapter on the same rail (remote RTS), which reserves itself and grants (CTS) or refuses (NACK).

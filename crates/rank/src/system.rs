@@ -75,7 +75,9 @@ macro_rules! next {
             Some(found) => {
                 // SAFETY: it is the function with this name, and these are its arguments.
                 let next = unsafe {
-                    std::mem::transmute::<*const std::ffi::c_void, unsafe extern "C-unwind" fn($($type),*) -> $result>(found)
+                    std::mem::transmute::<*const std::ffi::c_void, unsafe extern "C-unwind" fn(
+                        $($type),*
+                    ) -> $result>(found)
                 };
                 // SAFETY: the arguments that the caller of our function of this name has given.
                 unsafe { next($($argument),*) }

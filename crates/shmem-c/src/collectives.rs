@@ -270,7 +270,10 @@ fn reduce_by(
 
 /// The calls on active sets and elements with one size.
 macro_rules! sized {
-    ($size:literal: $broadcast:ident $collect:ident $fcollect:ident $alltoall:ident $alltoalls:ident) => {
+    (
+        $size:literal: $broadcast:ident $collect:ident $fcollect:ident
+            $alltoall:ident $alltoalls:ident
+    ) => {
         #[call]
         extern "C" fn $broadcast(
             to: *mut c_void,

@@ -19,7 +19,8 @@ swarm: random machines, programs and faults, checked
 
   --threads N    cases at a time (default 1)
   --all          goes on after a failure, and tells a line of each
-  --shrink N     most runs to make a failing case smaller (default 2000; 0 leaves the case as it is)";
+  --shrink N     most runs to make a failing case smaller (default 2000; 0 leaves the case as it \
+  is)";
 
 /// The command.
 struct Task {

@@ -175,8 +175,18 @@ impl<'a> Oracle<'a> {
                 .get(phase)
                 .and_then(|phase| phase.steps[process].get(place));
             let alone = step.is_some_and(|step| {
-                matches!(step.act, ProcessOperation::Get { .. } | ProcessOperation::Add { .. } | ProcessOperation::Spread { .. } | ProcessOperation::Compute(_))
-                    || matches!(step.act, ProcessOperation::Put { by, .. } | ProcessOperation::Notify { by, .. } if by != CallLibrary::Shmem)
+                matches!(
+                    step.act,
+                    ProcessOperation::Get { .. }
+                        | ProcessOperation::Add { .. }
+                        | ProcessOperation::Spread { .. }
+                        | ProcessOperation::Compute(_)
+                ) || matches!(
+                    step.act,
+                    ProcessOperation::Put {
+                        by, ..
+                    } | ProcessOperation::Notify { by, .. } if by != CallLibrary::Shmem
+                )
             });
             if alone && !self.allowed.stopped.contains(&process) {
                 return Err(format!(
@@ -209,7 +219,11 @@ impl<'a> Oracle<'a> {
         let fails_here = |member: usize| {
             self.program.steps().any(|((phase, owner, place), step)| {
                 // Shmem calls fail for earlier accesses, too.
-                let here = matches!(step.act, ProcessOperation::Collective(other) if other.group == call.group && !other.is_by_shmem());
+                let here = matches!(
+                    step.act,
+                    ProcessOperation::Collective(other) if other.group == call.group
+                        && !other.is_by_shmem()
+                );
                 here && owner == member && self.state((phase, place), member) == State::Failed
             })
         };
@@ -353,7 +367,14 @@ impl<'a> Oracle<'a> {
             if label.class != 0 || self.failed(process) {
                 continue;
             }
-            let same = |act: &ProcessOperation| matches!(act, ProcessOperation::Receive { from: other, label: like, .. } if (other, like) == (from, label));
+            let same = |act: &ProcessOperation| {
+                matches!(
+                    act,
+                    ProcessOperation::Receive {
+                        from: other, label: like, ..
+                    } if (other, like) == (from, label)
+                )
+            };
             let waiting = own.iter().enumerate().filter(|(place, step)| {
                 same(&step.act) && self.state((phase, *place), process) == State::Open
             });

@@ -205,10 +205,11 @@ fn keep(program: &mut SwarmProgram, wanted: impl Fn(&ProcessStep) -> bool) {
 fn drop_round(program: &mut SwarmProgram, place: usize) -> bool {
     let first = 1 + program.rounds[..place].iter().map(Vec::len).sum::<usize>();
     let end = first + program.rounds[place].len();
-    keep(
-        program,
-        |step| !matches!(step.act, ProcessOperation::Collective(call) if (first..end).contains(&call.group)),
-    );
+    keep(program, |step| {
+        !matches!(
+            step.act, ProcessOperation::Collective(call) if (first..end).contains(&call.group)
+        )
+    });
     program.rounds.remove(place);
     let steps = program.phases.iter_mut().flat_map(|phase| &mut phase.steps);
     for step in steps.flatten() {

@@ -72,7 +72,9 @@ fn results_are_in_the_units_of_the_papers() {
 
 proptest! {
     #[test]
-    fn a_transfer_is_the_least_time_that_suffices(bytes in 0_u64..1 << 40, rate in 1_u64 << 20..1 << 40) {
+    fn a_transfer_is_the_least_time_that_suffices(
+        bytes in 0_u64..1 << 40, rate in 1_u64 << 20..1 << 40
+    ) {
         let time = Rate::from_bytes_per_second(rate).time(Bytes::new(bytes));
         let moved = |ps: u64| u128::from(ps) * u128::from(rate) / 1_000_000_000_000;
         prop_assert!(moved(time.as_ps()) >= u128::from(bytes));

@@ -57,7 +57,8 @@ fn the_schema_is_a_string_with_a_pattern() {
             "title": "Time",
             "type": "string",
             "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*(ps|ns|us|µs|μs|ms|s)\s*$",
-            "description": "a time in ps, ns, us, ms or s, such as \"35 ns\"; a whole number of picoseconds",
+            "description": "a time in ps, ns, us, ms or s, such as \"35 ns\"; a whole number of \
+            picoseconds",
         })
     );
     let flits = serde_json::to_value(schemars::schema_for!(Flits)).unwrap();

@@ -313,7 +313,9 @@ proptest! {
     }
 
     #[test]
-    fn numbers_of_any_length_parse_or_are_refused(text in r"[0-9]{1,60}(\.[0-9]{1,60})? (s|ps|GB|GB/s|flits)") {
+    fn numbers_of_any_length_parse_or_are_refused(
+        text in r"[0-9]{1,60}(\.[0-9]{1,60})? (s|ps|GB|GB/s|flits)"
+    ) {
         let _ = text.parse::<Time>();
         let _ = text.parse::<Bytes>();
         let _ = text.parse::<Rate>();

@@ -18,7 +18,21 @@ use units::Time;
 
 /// A channel on a packet's way.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
-#[digest(self.source, self.rail, self.sequence, self.hop, self.link, self.channel, self.waits, self.opened, self.head, self.tail, self.closed)]
+#[
+    digest(
+        self.source,
+        self.rail,
+        self.sequence,
+        self.hop,
+        self.link,
+        self.channel,
+        self.waits,
+        self.opened,
+        self.head,
+        self.tail,
+        self.closed
+    )
+]
 pub struct CircuitRow {
     /// The node that sent the packet.
     pub source: u32,

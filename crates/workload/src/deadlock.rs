@@ -9,7 +9,17 @@ use fabric::{Deadlock, Wiring};
 
 /// A channel that a packet holds, or a wait in the cycle.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
-#[digest(self.step, (self.source, self.sequence), (self.first, self.last), self.switch, self.link, self.channel, self.holder_source.zip(self.holder_sequence))]
+#[
+    digest(
+        self.step,
+        (self.source, self.sequence),
+        (self.first, self.last),
+        self.switch,
+        self.link,
+        self.channel,
+        self.holder_source.zip(self.holder_sequence)
+    )
+]
 pub struct DeadlockRow {
     /// A wait's place in the cycle, from 0; the next waits for this one's holder to continue.
     /// Missing for a channel that is held.

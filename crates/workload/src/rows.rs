@@ -24,18 +24,22 @@ pub struct MetricRow {
 #[rustfmt::skip]
 pub const METRICS: &[&str] = &[
     // Jobs.
-    "accepted", "offered", "server_accepted", "server_offered", "accepted_part", "offered_part", "saturated", "messages",
-    "latency_mean", "latency_p50", "latency_p99", "latency_max", "latency_cycles", "saturation", "saturation_part",
+    "accepted", "offered", "server_accepted", "server_offered", "accepted_part", "offered_part",
+    "saturated", "messages", "latency_mean", "latency_p50", "latency_p99", "latency_max",
+    "latency_cycles", "saturation", "saturation_part",
     // Pings, collective operations, post-compute-wait.
-    "latency", "bandwidth", "wire_bandwidth", "step", "latency_p93", "latency_p94", "deadlock", "stuck_packets",
-    "call", "compute_phase", "wait", "round", "availability", "over",
+    "latency", "bandwidth", "wire_bandwidth", "step", "latency_p93", "latency_p94", "deadlock",
+    "stuck_packets", "call", "compute_phase", "wait", "round", "availability", "over",
     // The noise test, and the rail allocation.
-    "elapsed", "elapsed_p50", "elapsed_p99", "elapsed_p99_99", "elapsed_max", "above_1_percent", "rails",
+    "elapsed", "elapsed_p50", "elapsed_p99", "elapsed_p99_99", "elapsed_max", "above_1_percent",
+    "rails",
     // Programs side by side, and flow lists.
-    "time", "time_alone", "latency_alone", "fct_alone", "slowdown", "flows", "fct_mean", "fct_p50", "fct_p99", "fct_p99_9",
-    "fct_slowdown_mean", "fct_slowdown_p50", "fct_slowdown_p99", "fct_slowdown_p99_9",
+    "time", "time_alone", "latency_alone", "fct_alone", "slowdown", "flows", "fct_mean", "fct_p50",
+    "fct_p99", "fct_p99_9", "fct_slowdown_mean", "fct_slowdown_p50", "fct_slowdown_p99",
+    "fct_slowdown_p99_9",
     // Faults.
-    "packets_corrupted", "packets_unreachable", "packets_timed_out", "packets_resent", "packets_repeated", "given_up", "failed",
+    "packets_corrupted", "packets_unreachable", "packets_timed_out", "packets_resent",
+    "packets_repeated", "given_up", "failed",
 ];
 
 impl MetricRow {

@@ -107,7 +107,13 @@ pub trait Cell {
 }
 
 macro_rules! cells {
-    ($($type:ty: $kind:ident $(in $unit:literal)?, |$cell:ident| $value:expr, |$held:ident| $made:expr;)*) => {
+    (
+        $(
+            $type:ty: $kind:ident $(in $unit:literal)?,
+            |$cell:ident| $value:expr,
+            |$held:ident| $made:expr;
+        )*
+    ) => {
         $(impl Cell for $type {
             const TYPE: Type = Type::$kind;
             $(const UNIT: &'static str = $unit;)?
@@ -135,7 +141,9 @@ cells! {
     String: Text, |cell| cell, |held| Some(held.to_owned());
     &str: Text, |cell| cell, |held| constant(held);
     Time: U64 in "ps", |cell| cell.as_ps(), |held| Some(Time::from_ps(held));
-    (u32, u32): U64, |cell| u64::from(cell.0) << 32 | u64::from(cell.1), |held| Some(((held >> 32) as u32, held as u32));
+    (u32, u32): U64, |cell| u64::from(cell.0) << 32 | u64::from(cell.1), |held| Some(
+        ((held >> 32) as u32, held as u32)
+    );
 }
 
 /// A text as a program constant. There are few of these, and they are short; `None` for one too

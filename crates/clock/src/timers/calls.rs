@@ -97,7 +97,14 @@ extern "C" fn alarm(seconds: c_uint) -> c_uint {
             it_value: to_timeval(u64::from(seconds) * SECOND),
         };
         let mut old = new;
-        call_next!(SETITIMER, fn(libc::ITIMER_REAL => c_int, &raw const new => *const itimerval, &raw mut old => *mut itimerval));
+        call_next!(
+            SETITIMER,
+            fn(
+                libc::ITIMER_REAL => c_int,
+                &raw const new => *const itimerval,
+                &raw mut old => *mut itimerval
+            )
+        );
         let seconds = old.it_value.tv_sec as c_uint;
         return seconds + c_uint::from(old.it_value.tv_usec >= 500_000);
     };
@@ -128,7 +135,9 @@ unsafe extern "C" fn setitimer(which: c_int, new: *const itimerval, old: *mut it
     let given = unsafe { new.as_ref() }.copied();
     let times = given.and_then(|new| of_timeval(&new.it_value).zip(of_timeval(&new.it_interval)));
     let (Some(session), Some((first, again)), true) = (session(), times, is_one) else {
-        return call_next!(SETITIMER, fn(which => c_int, new => *const itimerval, old => *mut itimerval));
+        return call_next!(
+            SETITIMER, fn(which => c_int, new => *const itimerval, old => *mut itimerval)
+        );
     };
     let before = interval(session, which, first, again);
     // SAFETY: null, or the caller's place for the old times.
@@ -218,7 +227,9 @@ unsafe extern "C" fn timer_create(
         .and(unsafe { how(event, handle) });
     let Some(how) = how.filter(|_| !place.is_null()) else {
         drop(timers);
-        return call_next!(CREATE, fn(clock => clockid_t, event => *mut sigevent, place => *mut timer_t));
+        return call_next!(
+            CREATE, fn(clock => clockid_t, event => *mut sigevent, place => *mut timer_t)
+        );
     };
     let timer = Timer {
         clock,
@@ -290,7 +301,15 @@ unsafe extern "C" fn timer_settime(
             set_time(session, name, flags & libc::TIMER_ABSTIME != 0, new, old)
         },
         None => {
-            call_next!(SETTIME, fn(timer => timer_t, flags => c_int, new => *const itimerspec, old => *mut itimerspec))
+            call_next!(
+                SETTIME,
+                fn(
+                    timer => timer_t,
+                    flags => c_int,
+                    new => *const itimerspec,
+                    old => *mut itimerspec
+                )
+            )
         }
     }
 }
@@ -453,17 +472,34 @@ unsafe extern "C-unwind" fn sigtimedwait(
     // SAFETY: null, or a time of the caller.
     let time = unsafe { timeout.as_ref() }.and_then(span);
     let Some(session) = sleeper().filter(|_| time.is_some() || next() != link::NEVER) else {
-        return call_next!(TIMEDWAIT, fn(signals => *const sigset_t, info => *mut siginfo_t, timeout => *const timespec));
+        return call_next!(
+            TIMEDWAIT,
+            fn(signals => *const sigset_t, info => *mut siginfo_t, timeout => *const timespec)
+        );
     };
     let end = time.map_or(link::NEVER, |time| session.now().saturating_add(time));
     let none = nanoseconds(0);
     loop {
-        let found = call_next!(TIMEDWAIT, fn(signals => *const sigset_t, info => *mut siginfo_t, &raw const none => *const timespec));
+        let found = call_next!(
+            TIMEDWAIT,
+            fn(
+                signals => *const sigset_t,
+                info => *mut siginfo_t,
+                &raw const none => *const timespec
+            )
+        );
         if found >= 0 || session.now() >= end {
             return found;
         }
         if end.min(next()) == link::NEVER {
-            return call_next!(TIMEDWAIT, fn(signals => *const sigset_t, info => *mut siginfo_t, ptr::null() => *const timespec));
+            return call_next!(
+                TIMEDWAIT,
+                fn(
+                    signals => *const sigset_t,
+                    info => *mut siginfo_t,
+                    ptr::null() => *const timespec
+                )
+            );
         }
         if until_ring(session, end) {
             return fail(libc::EINTR);

@@ -1,4 +1,6 @@
-//! # The command processor: a process's requests to its adapter, one store each (petrini2003 s2.1; public Elan3 headers)
+//! # The command processor: a process's requests to its adapter, one store each
+//!
+//! Sources: petrini2003 s2.1 and the public Elan3 headers.
 //!
 //! Every command crosses the bus in a [`COMMAND`]-byte transaction. The command processor works on
 //! the command for `command`, then hands the command to its unit. Threads on the adapter need no

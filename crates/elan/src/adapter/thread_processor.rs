@@ -1,5 +1,6 @@
-//! # The thread processor: one thread has the processor at a time, until it waits; the others take turns
+//! # The thread processor
 //!
+//! One thread has the processor at a time, until it waits; the others take turns.
 //! [`crate::thread`] describes threads and their abilities.
 
 use kernel::Signal;

@@ -82,7 +82,9 @@ pub fn snapshot(name: &str, problems: &Problems) {
             "{name}: no {place} in\n{rendered}"
         );
     }
-    insta::with_settings!({ snapshot_path => "../bad", prepend_module_to_snapshot => false, omit_expression => true }, {
+    insta::with_settings!({
+        snapshot_path => "../bad", prepend_module_to_snapshot => false, omit_expression => true
+    }, {
         insta::assert_snapshot!(name, rendered);
     });
 }

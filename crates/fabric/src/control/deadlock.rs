@@ -108,7 +108,8 @@ impl Display for Deadlock {
                     let end = self.topology.end_name(self.topology.ends(link).1);
                     write!(
                         f,
-                        "\n  {packet} waits at {switch} for the link to {end}; its channel {channel} is held by {holder}"
+                        "\n  {packet} waits at {switch} for the link to {end}; its \
+                        channel {channel} is held by {holder}"
                     )?;
                 }
                 None => write!(

@@ -102,7 +102,8 @@ impl Mistake {
             let found = before.matches(old.as_str()).count();
             if found != 1 || old == new {
                 return Err(format!(
-                    "{} no longer fits; make the mistake anew. In {source} these lines occur {found} times, not once:\n{old}",
+                    "{} no longer fits; make the mistake anew. In {source} these lines \
+                    occur {found} times, not once:\n{old}",
                     self.file
                 ));
             }

@@ -321,7 +321,7 @@ fn traffic(
         let mut at = 0;
         let mut traffic = Vec::new();
         for packet in packets {
-            let (source, destination, to_hot, flits, high, pause, range, awaits_end, traffic_class) =
+            let (source, destination, to_hot, flits, high, pause, range, awaits_end, class) =
                 packet;
             at += pause;
             let node = if to_hot { hot } else { destination };
@@ -337,7 +337,7 @@ fn traffic(
                 },
                 flits,
                 priority: if high { Priority::High } else { Priority::Low },
-                traffic_class,
+                traffic_class: class,
                 awaits_end,
                 token: 0,
             };

@@ -237,31 +237,105 @@ unsafe fn of_message(
 const NONE: *const u8 = std::ptr::null();
 
 functions! {
-    write(operand: *const u8, count: usize, _desc: Pointer, peer: u64, at: u64, key: u64, datatype: u32, op: u32, context: Pointer) =>
-        begin(Class::Changes, &Words { count, operand, compare: NONE, result: NONE }, &Target { peer, at, key },
-            (datatype, op), context, None);
+    write(
+        operand: *const u8,
+        count: usize,
+        _desc: Pointer,
+        peer: u64,
+        at: u64,
+        key: u64,
+        datatype: u32,
+        op: u32,
+        context: Pointer
+    ) =>
+        begin(
+            Class::Changes,
+            &Words { count, operand, compare: NONE, result: NONE },
+            &Target { peer, at, key },
+            (datatype, op),
+            context,
+            None
+        );
 
     writemsg(message: *const FiMsgAtomic, flags: u64) =>
         of_message(Class::Changes, message, std::ptr::null(), std::ptr::null(), flags);
 
-    inject(operand: *const u8, count: usize, peer: u64, at: u64, key: u64, datatype: u32, op: u32) =>
-        begin(Class::Changes, &Words { count, operand, compare: NONE, result: NONE }, &Target { peer, at, key },
-            (datatype, op), 0, Some(0));
+    inject(
+        operand: *const u8, count: usize, peer: u64, at: u64, key: u64, datatype: u32, op: u32
+    ) =>
+        begin(
+            Class::Changes,
+            &Words { count, operand, compare: NONE, result: NONE },
+            &Target { peer, at, key },
+            (datatype, op),
+            0,
+            Some(0)
+        );
 
-    readwrite(operand: *const u8, count: usize, _desc: Pointer, result: *const u8, _result_desc: Pointer, peer: u64, at: u64,
-            key: u64, datatype: u32, op: u32, context: Pointer) =>
-        begin(Class::Fetches, &Words { count, operand, compare: NONE, result }, &Target { peer, at, key },
-            (datatype, op), context, None);
+    readwrite(
+        operand: *const u8,
+        count: usize,
+        _desc: Pointer,
+        result: *const u8,
+        _result_desc: Pointer,
+        peer: u64,
+        at: u64,
+        key: u64,
+        datatype: u32,
+        op: u32,
+        context: Pointer
+    ) =>
+        begin(
+            Class::Fetches,
+            &Words { count, operand, compare: NONE, result },
+            &Target { peer, at, key },
+            (datatype, op),
+            context,
+            None
+        );
 
-    readwritemsg(message: *const FiMsgAtomic, result: *const FiIoc, _result_desc: Pointer, _count: usize, flags: u64) =>
+    readwritemsg(
+        message: *const FiMsgAtomic,
+        result: *const FiIoc,
+        _result_desc: Pointer,
+        _count: usize,
+        flags: u64
+    ) =>
         of_message(Class::Fetches, message, std::ptr::null(), result, flags);
 
-    compwrite(operand: *const u8, count: usize, _desc: Pointer, compare: *const u8, _compare_desc: Pointer, result: *const u8,
-            _result_desc: Pointer, peer: u64, at: u64, key: u64, datatype: u32, op: u32, context: Pointer) =>
-        begin(Class::Compares, &Words { count, operand, compare, result }, &Target { peer, at, key },
-            (datatype, op), context, None);
+    compwrite(
+        operand: *const u8,
+        count: usize,
+        _desc: Pointer,
+        compare: *const u8,
+        _compare_desc: Pointer,
+        result: *const u8,
+        _result_desc: Pointer,
+        peer: u64,
+        at: u64,
+        key: u64,
+        datatype: u32,
+        op: u32,
+        context: Pointer
+    ) =>
+        begin(
+            Class::Compares,
+            &Words { count, operand, compare, result },
+            &Target { peer, at, key },
+            (datatype, op),
+            context,
+            None
+        );
 
-    compwritemsg(message: *const FiMsgAtomic, compare: *const FiIoc, _compare_desc: Pointer, _compares: usize,
-            result: *const FiIoc, _result_desc: Pointer, _count: usize, flags: u64) =>
+    compwritemsg(
+        message: *const FiMsgAtomic,
+        compare: *const FiIoc,
+        _compare_desc: Pointer,
+        _compares: usize,
+        result: *const FiIoc,
+        _result_desc: Pointer,
+        _count: usize,
+        flags: u64
+    ) =>
         of_message(Class::Compares, message, compare, result, flags);
 }

@@ -207,7 +207,9 @@ fn check_adapters(trace: &mut Trace) -> Result<(), TraceProblem> {
         for number in 0..trace.count(rank) {
             let operation = trace.operation(rank, number)?;
             if operation.kind != Kind::Calc && operation.nic != 0 {
-                let what = "the policy of the machine chooses the adapter of a message, and not the trace; take `nic` out";
+                let what = "the policy of the machine chooses the adapter of a message, and not \
+                    the \
+                    trace; take `nic` out";
                 return Err(trace.problem(rank, number, what));
             }
         }
@@ -451,7 +453,8 @@ impl Ranks {
         let begin = free.max(*stream);
         let end = begin.checked_add(time).filter(|&end| end <= HORIZON);
         let Some(end) = end else {
-            let what = "it would end after 200 days of simulated time, the most that a replay on a machine has; compute less";
+            let what = "it would end after 200 days of simulated time, the most that a replay on a \
+                machine has; compute less";
             let trace = &mut self.record.borrow_mut().trace;
             return Err(trace.problem(rank, number, what));
         };

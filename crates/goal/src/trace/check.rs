@@ -174,7 +174,8 @@ impl Trace {
         for place in 0..part.roots {
             let root = self.root(rank, place)?;
             if degrees[root as usize] != 0 || last.is_some_and(|last| last >= root) {
-                let what = "it stands among the roots of its rank, and is no root or out of order: the file is damaged";
+                let what = "it stands among the roots of its rank, and is no root or out of order: \
+                    the file is damaged";
                 return Err(self.problem(rank, root, what));
             }
             last = Some(root);

@@ -157,7 +157,8 @@ fn polls_without_a_message_end_the_replay() {
         ]
     );
     // With a message that comes late, the poll ends.
-    let sent = "num_ranks 2\nrank 0 {\nlook: poll 8b from 1\ntake: recv 8b from 1\ntake requires look\n}\n\
+    let sent = "num_ranks 2\nrank 0 {\nlook: poll 8b from 1\ntake: recv 8b from 1\n\
+        take requires look\n}\n\
                 rank 1 {\nlong: calc 5000\nlast: send 8b to 0\nlast requires long\n}";
     let [_, end] = times(&ideal(sent).unwrap(), 0, 0);
     assert!((ns(6000)..=ns(6250)).contains(&end), "{end}");

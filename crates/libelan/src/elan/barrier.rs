@@ -1,5 +1,7 @@
-//! # The software barrier (petrini2001: "each process waits for 'ready' signals from its children ... and sends its own signal up to
-//! the parent process")
+//! # The software barrier
+//!
+//! "Each process waits for 'ready' signals from its children ... and sends its own signal up to the
+//! parent process" (petrini2001).
 //!
 //! Each process's *ready* event waits for its children and for itself; a leaf, which has no
 //! children, notifies its parent immediately. When the root's *ready* event is set, all have come,

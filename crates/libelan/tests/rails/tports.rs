@@ -138,7 +138,11 @@ fn messages_at_a_time() {
             let (alone, _) = time(&config, &[0, 3], &[1], 500_000);
             let (both, cluster) = time(&config, &[0, 3], &[1, 1], 500_000);
             assert_eq!(rails_used(&cluster, 3), [0, 1]);
-            let several = |part: &AdapterPart| matches!(part, AdapterPart::DmaEngines { count } if *count > 1);
+            let several = |part: &AdapterPart| {
+                matches!(
+                    part, AdapterPart::DmaEngines { count } if *count > 1
+                )
+            };
             let slice = if config.parts.iter().any(several) {
                 Time::ZERO
             } else {

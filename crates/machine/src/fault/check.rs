@@ -94,7 +94,9 @@ impl FaultSection {
             ("mttr", self.mttr),
         ];
         if let Some((key, _)) = within.into_iter().find(|(_, time)| time.is_some()) {
-            let message = "a link has a lower rate in the whole run: rates that change within the run are not modelled";
+            let message = "a link has a lower rate in the whole run: rates that change within the \
+                run \
+                are not modelled";
             return Err(FaultProblem::new(key, message).hint("leave this out"));
         }
         Ok(())

@@ -1,7 +1,9 @@
 use super::{Graph, GraphMistake, Words, cables, graph_mistake};
 use units::{Rate, Time};
 
-const TREE: &str = "# two leaves\nswitch top\nswitch a\nswitch b\nnode n0 # at a\nnode n1\nnode n2\n\nn0, a\nb n1\nn2 b\ntop,a\ntop a\n  b\ttop\n";
+const TREE: &str = "# two leaves\nswitch top\nswitch a\nswitch b\nnode n0 # at a\nnode n1\n\
+    node n2\n\nn0, a\n\
+    b n1\nn2 b\ntop,a\ntop a\n  b\ttop\n";
 
 #[test]
 fn nodes_switches_and_cables() {
@@ -43,7 +45,9 @@ fn cables_have_words() {
 /// Accelerators that are joined to each other, and a host with two cables that forwards.
 #[test]
 fn nodes_that_forward_have_switches() {
-    let text = "switch s\nnode h forward=yes\nnode a\nnode b\nnode c\na b rate=50GB/s\nb h\nh s\ns h\nc s\n";
+    let text = "switch s\nnode h forward=yes\nnode a\nnode b\nnode c\na b rate=50GB/s\nb h\nh s\n\
+        s h\n\
+        c s\n";
     let graph = Graph::read(text).expect("it is right");
     assert_eq!(graph.plan.switches, ["s", "h", "a", "b"]);
     assert_eq!(graph.plan.seats, [1, 2, 3, 0]);

@@ -19,14 +19,18 @@ macro_rules! pass {
     ($name:ident($($word:ident)*) unless $done:expr) => {{
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         const NUMBER: u32 = link::calls::number(stringify!($name));
-        const NAME: &std::ffi::CStr = match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+        const NAME: &std::ffi::CStr = match std::ffi::CStr::from_bytes_with_nul(
+            concat!(stringify!($name), "\0").as_bytes()
+        ) {
             Ok(name) => name,
             Err(_) => panic!("a name"),
         };
         let next = find(&NEXT, NAME);
         // SAFETY: it is the function of this name, which takes this many arguments of a word each
         // and returns an integer.
-        let next = unsafe { std::mem::transmute::<usize, extern "C" fn($($word: usize),*) -> c_int>(next) };
+        let next = unsafe {
+            std::mem::transmute::<usize, extern "C" fn($($word: usize),*) -> c_int>(next)
+        };
         around(NUMBER, || {
             let done: Option<c_int> = $done;
             done.unwrap_or_else(|| next($($word),*))
@@ -113,7 +117,9 @@ entry! {
     MPI_Win_allocate_shared_c(size unit info comm base place) unless
         windows::allocate((large(size) as isize, large(unit) as isize), info, comm, (base, place));
     MPI_Win_allocate(size unit info comm base place) unless
-        windows::allocate_apart((large(size) as isize, int(unit) as c_int), info, comm, (base, place));
+        windows::allocate_apart(
+            (large(size) as isize, int(unit) as c_int), info, comm, (base, place)
+        );
     MPI_Win_free(place) unless windows::free(place);
 }
 

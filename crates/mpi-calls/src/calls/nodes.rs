@@ -23,9 +23,12 @@ functions! {
     comm_split is c"PMPI_Comm_split"(comm: usize, colour: c_int, key: c_int, place: usize);
     comm_size is c"PMPI_Comm_size"(comm: usize, size: *mut c_int);
     allgather is c"PMPI_Allgather"(
-        from: *const u8, count: c_int, kind: usize, to: *mut u8, counts: c_int, kinds: usize, comm: usize
+        from: *const u8, count: c_int, kind: usize,
+        to: *mut u8, counts: c_int, kinds: usize, comm: usize
     );
-    info_get is c"PMPI_Info_get"(info: usize, key: *const c_char, length: c_int, value: *mut c_char, flag: *mut c_int);
+    info_get is c"PMPI_Info_get"(
+        info: usize, key: *const c_char, length: c_int, value: *mut c_char, flag: *mut c_int
+    );
     info_set is c"PMPI_Info_set"(info: usize, key: *const c_char, value: *const c_char);
     info_create is c"PMPI_Info_create"(place: usize);
 }

@@ -22,16 +22,24 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 functions! {
-    win_create is c"PMPI_Win_create"(base: *mut c_void, size: isize, unit: c_int, info: usize, comm: usize, place: usize);
+    win_create is c"PMPI_Win_create"(
+        base: *mut c_void, size: isize, unit: c_int, info: usize, comm: usize, place: usize
+    );
     win_free is c"PMPI_Win_free"(place: usize);
     alloc_mem is c"PMPI_Alloc_mem"(size: isize, info: usize, base: *mut usize);
     free_mem is c"PMPI_Free_mem"(base: *mut c_void);
     bcast is c"PMPI_Bcast"(bytes: *mut u8, count: c_int, kind: usize, root: c_int, comm: usize);
     barrier is c"PMPI_Barrier"(comm: usize);
     call_errhandler is c"PMPI_Comm_call_errhandler"(comm: usize, error: c_int);
-    shared_query is c"MPI_Win_shared_query"(window: usize, rank: usize, size: usize, unit: usize, base: usize);
-    shared_query_c is c"MPI_Win_shared_query_c"(window: usize, rank: usize, size: usize, unit: usize, base: usize);
-    info_get is c"PMPI_Info_get"(info: usize, key: *const c_char, length: c_int, value: *mut c_char, flag: *mut c_int);
+    shared_query is c"MPI_Win_shared_query"(
+        window: usize, rank: usize, size: usize, unit: usize, base: usize
+    );
+    shared_query_c is c"MPI_Win_shared_query_c"(
+        window: usize, rank: usize, size: usize, unit: usize, base: usize
+    );
+    info_get is c"PMPI_Info_get"(
+        info: usize, key: *const c_char, length: c_int, value: *mut c_char, flag: *mut c_int
+    );
 }
 
 const PAGE: usize = 4096;

@@ -23,18 +23,23 @@ functions! {
     comm_size is c"PMPI_Comm_size"(comm: usize, size: *mut c_int);
     comm_rank is c"PMPI_Comm_rank"(comm: usize, rank: *mut c_int);
     allgather is c"PMPI_Allgather"(
-        from: *const u8, count: c_int, kind: usize, to: *mut u8, counts: c_int, kinds: usize, comm: usize
+        from: *const u8, count: c_int, kind: usize,
+        to: *mut u8, counts: c_int, kinds: usize, comm: usize
     );
     bcast is c"PMPI_Bcast"(bytes: *mut u8, count: c_int, kind: usize, root: c_int, comm: usize);
-    create_keyval is c"PMPI_Comm_create_keyval"(copy: Copy, delete: Delete, key: *mut c_int, extra: *mut c_void);
+    create_keyval is c"PMPI_Comm_create_keyval"(
+        copy: Copy, delete: Delete, key: *mut c_int, extra: *mut c_void
+    );
     set_attr is c"PMPI_Comm_set_attr"(comm: usize, key: c_int, value: usize);
     call_errhandler is c"PMPI_Comm_call_errhandler"(comm: usize, error: c_int);
     type_size is c"PMPI_Type_size_x"(datatype: usize, size: *mut i64);
     pack_c is c"PMPI_Pack_c"(
-        from: usize, count: usize, kind: usize, to: *mut u8, room: usize, place: *mut usize, comm: usize
+        from: usize, count: usize, kind: usize,
+        to: *mut u8, room: usize, place: *mut usize, comm: usize
     );
     unpack_c is c"PMPI_Unpack_c"(
-        from: *const u8, size: usize, place: *mut usize, to: usize, count: usize, kind: usize, comm: usize
+        from: *const u8, size: usize, place: *mut usize,
+        to: usize, count: usize, kind: usize, comm: usize
     );
     irecv is c"PMPI_Irecv_c"(
         to: usize, count: usize, kind: usize, from: c_int, tag: c_int, comm: usize, request: usize
@@ -42,7 +47,9 @@ functions! {
     grequest_start is c"PMPI_Grequest_start"(
         query: Query, free: Free, cancel: Cancel, extra: *mut c_void, request: *mut usize
     );
-    get_status is c"PMPI_Request_get_status"(request: usize, flag: *mut c_int, status: *mut [u64; 16]);
+    get_status is c"PMPI_Request_get_status"(
+        request: usize, flag: *mut c_int, status: *mut [u64; 16]
+    );
 }
 
 /// A communicator's rank count, and this rank's place in it; `None` if it is an intercommunicator,

@@ -362,9 +362,11 @@ fn again(session: &Session) {
 const LIBRARY: &str = "
 void (*hook)(void);
 int PMPI_Init(int *count, char ***words) { return 0; }
-int MPI_Recv(void *a, int b, int c, int d, int e, int f, void *g) { hook(); return a == 0 && b == -1 && g == (void *)7; }
+int MPI_Recv(void *a, int b, int c, int d, int e, int f, void *g) \
+{ hook(); return a == 0 && b == -1 && g == (void *)7; }
 int MPI_Isend(void *a, int b, int c, int d, int e, int f, void *g) { hook(); return 0; }
-int MPI_Sendrecv(long a, int b, int c, int d, int e, long f, int g, int h, int i, int j, int k, long l)
+int MPI_Sendrecv(long a, int b, int c, int d, int e, long f, int g, int h, int i, int j, int k, \
+long l)
 { return a + 10 * b + 100 * c + 1000 * (d + e + f + g + h + i + j + k) + 10000 * (l == -12) ; }
 int MPI_Test(void *a, void *b, void *c) { hook(); return 0; }
 int PMPI_Allreduce(void *a, void *b, int c, int d, int e, int f) { hook(); return 0; }

@@ -99,7 +99,8 @@ fn looks(keeps: bool) -> Recorder {
 fn a_look_waits_for_its_message_and_the_receive_for_the_look() {
     for keeps in [false, true] {
         let expected = format!(
-            "l0: calc 1000 cpu 1\nl1: poll 100b from 0 tag 0\nl2: recv 100b from 0 tag 0\nl3: calc 1000\n\
+            "l0: calc 1000 cpu 1\nl1: poll 100b from 0 tag 0\nl2: recv 100b from 0 tag 0\n\
+            l3: calc 1000\n\
              l1 requires l0\nl2 requires l1\nl3 requires l2\n{}",
             if keeps {
                 "l3 requires l0\nl3 requires l1\n"

@@ -452,7 +452,8 @@ fn a_wrong_byte_ends_the_run_with_its_place() {
             }
         });
         assert_eq!(outcome.end, RunEnd::Corrupted, "{}", outcome.message);
-        let what = "rank 1 has stored other bytes than rank 0 sent: tagged message of 3 MB, tag 5: the first wrong byte is \
+        let what = "rank 1 has stored other bytes than rank 0 sent: tagged message of 3 MB, tag 5: \
+            the first wrong byte is \
                     at 1572864; this is a defect of Elanite, unless";
         assert!(outcome.message.starts_with(what), "{}", outcome.message);
     }
@@ -466,7 +467,8 @@ fn a_payload_that_changes_before_it_is_sent_is_found() {
         process.wait(RankWait::Report(Patience::until(0)));
     });
     assert_eq!(outcome.end, RunEnd::Corrupted, "{}", outcome.message);
-    let what = "rank 0 gave a payload of 300 B that reached the simulator with another checksum; this is a defect of Elanite, \
+    let what = "rank 0 gave a payload of 300 B that reached the simulator with another checksum; \
+        this is a defect of Elanite, \
                 unless";
     assert!(outcome.message.starts_with(what), "{}", outcome.message);
 }

@@ -1,4 +1,5 @@
-/* Samples of all wrapped functions, and of MPI and C library calls that must work as before. Each rank prints one line. */
+/* Samples of all wrapped functions, and of MPI and C library calls that must work as before. Each
+ * rank prints one line. */
 #include <mpi.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -24,7 +25,8 @@ int main(int argc, char **argv)
     usleep(20000);
     by_mpi = MPI_Wtime() - by_mpi;
     by_clock = seconds() - by_clock;
-    int slept = by_mpi >= 0.02 && by_mpi < 2 && by_clock >= 0.02 && by_clock < 2 && MPI_Wtick() < 1e-3;
+    int slept =
+        by_mpi >= 0.02 && by_mpi < 2 && by_clock >= 0.02 && by_clock < 2 && MPI_Wtick() < 1e-3;
 
     /* Twelve arguments: six or more on the stack. */
     int mine[12], other[12];
@@ -40,7 +42,8 @@ int main(int argc, char **argv)
     MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
     *memory = 10 * rank;
     MPI_Win_fence(0, window);
-    MPI_Get_accumulate(&five, 1, MPI_INT, &before, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM, window);
+    MPI_Get_accumulate(&five, 1, MPI_INT, &before, 1, MPI_INT, next, 0, 1, MPI_INT, MPI_SUM,
+                       window);
     MPI_Win_fence(0, window);
     int after = *memory;
     MPI_Win_free(&window);
@@ -57,9 +60,9 @@ int main(int argc, char **argv)
     int end;
     waitpid(child, &end, 0);
 
-    printf("%d of %d: %d tag %d sum %d window %d %d first %d child %d threads %s slept %s\n", rank, ranks, other[11],
-           status.MPI_TAG, sum, before, after, first, WEXITSTATUS(end), provided == MPI_THREAD_MULTIPLE ? "many" : "few",
-           slept ? "well" : "badly");
+    printf("%d of %d: %d tag %d sum %d window %d %d first %d child %d threads %s slept %s\n", rank,
+           ranks, other[11], status.MPI_TAG, sum, before, after, first, WEXITSTATUS(end),
+           provided == MPI_THREAD_MULTIPLE ? "many" : "few", slept ? "well" : "badly");
     MPI_Finalize();
     return 0;
 }

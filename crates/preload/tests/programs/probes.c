@@ -19,7 +19,8 @@ int main(int count, char **words)
     MPI_Message message;
     MPI_Status status;
     for (int way = 0; way < 2 * WAYS; way++) {
-        /* In the second half a collective operation goes on meanwhile, which needs the rank that probes. */
+        /* In the second half a collective operation goes on meanwhile, which needs the rank that
+         * probes. */
         int both = way >= WAYS;
         MPI_Barrier(MPI_COMM_WORLD);
         if (both)

@@ -122,7 +122,8 @@ pub const TABLE_1: [[Transition; 5]; 8] = {
         ],
         // Local ABORT
         [
-            Ignore,                   // Free: open; the request was refused, and the NACK is on its way
+            // Free: open; the request was refused, and the NACK is on its way
+            Ignore,
             Ignore,                   // Receiving: open; the same
             remote(Rmt::Abort, Free), // Sending
             quiet(Free), // Reserved: open; the process gives up, and the answer will be late
@@ -187,10 +188,13 @@ pub const BUSY: Transition = remote(Control::Nack, NicStatus::Reserved);
 pub const fn late(event: NicEvent, status: NicStatus) -> Transition {
     use NicStatus::{ReceivingOutRts, Reserved};
     match (event, status) {
-        (NicEvent::RemoteCts, Reserved) => decline(Reserved), // there is no waiter; the other end must be freed
+        // there is no waiter; the other end must be freed
+        (NicEvent::RemoteCts, Reserved) => decline(Reserved),
         (NicEvent::RemoteCts, ReceivingOutRts) => decline(ReceivingOutRts), // the same
-        (NicEvent::RemoteNack, Reserved) => local(NicAnswer::Nack, Reserved), // as in the other columns
-        (NicEvent::RemoteNack, ReceivingOutRts) => local(NicAnswer::Nack, ReceivingOutRts), // the same
+        // as in the other columns
+        (NicEvent::RemoteNack, Reserved) => local(NicAnswer::Nack, Reserved),
+        // the same
+        (NicEvent::RemoteNack, ReceivingOutRts) => local(NicAnswer::Nack, ReceivingOutRts),
         _ => Transition::Never("only an answer is late, and only where another request is out"),
     }
 }

@@ -10,20 +10,31 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Table 1 in coll2003: messages to be sent, and the new status.
 const PAPER: &str = "
-Event/Status | Free                 | Receiving                          | Sending              | Reserved                 | Receiving & Out_RTS
-Local RTS    | Remote RTS; Reserved | Local NACK; Receiving              | Local NACK; Sending  | Local NACK; Reserved     | Local NACK; Receiving & Out_RTS
-Local ACK    |                      | Remote ACK; Free                   |                      |                          | Remote ACK; Reserved
-Local ABORT  |                      |                                    | Remote ABORT; Free   |                          |
-Remote RTS   | Remote CTS; Receiving| Remote NACK; Receiving             | Remote NACK; Sending | call livelock_avoidance  | Remote NACK; Receiving & Out_RTS
-Remote ABORT |                      | -; Free                            |                      |                          | -; Reserved
-Remote CTS   | Local CTS; Sending   | Rmt ABORT & Lcl NACK; Receiving    |                      | Local CTS; Sending       |
-Remote ACK   |                      |                                    | -; Free              |                          |
-Remote NACK  | Local NACK; Free     | Local NACK; Receiving              | Local NACK; Sending  | Local NACK; Free         | Local NACK; Receiving";
+Event/Status | Free                 | Receiving                          | Sending              | \
+Reserved                 | Receiving & Out_RTS
+Local RTS    | Remote RTS; Reserved | Local NACK; Receiving              | Local NACK; Sending  | \
+Local NACK; Reserved     | Local NACK; Receiving & Out_RTS
+Local ACK    |                      | Remote ACK; Free                   |                      \
+|                          | Remote ACK; Reserved
+Local ABORT  |                      |                                    | Remote ABORT; Free   \
+|                          |
+Remote RTS   | Remote CTS; Receiving| Remote NACK; Receiving             | Remote NACK; Sending | \
+call livelock_avoidance  | Remote NACK; Receiving & Out_RTS
+Remote ABORT |                      | -; Free                            |                      \
+|                          | -; Reserved
+Remote CTS   | Local CTS; Sending   | Rmt ABORT & Lcl NACK; Receiving    |                      | \
+Local CTS; Sending       |
+Remote ACK   |                      |                                    | -; Free              \
+|                          |
+Remote NACK  | Local NACK; Free     | Local NACK; Receiving              | Local NACK; Sending  | \
+Local NACK; Free         | Local NACK; Receiving";
 
 /// The effects in the cells that the paper leaves empty, in the same words.
 const OPEN: &str = "
-Local ABORT  | ignored              | ignored                            |                      | -; Free                  | -; Receiving
-Remote CTS   |                      |                                    | Rmt ABORT & Lcl NACK; Sending | | Rmt ABORT & Lcl NACK; Receiving";
+Local ABORT  | ignored              | ignored                            |                      | \
+-; Free                  | -; Receiving
+Remote CTS   |                      |                                    | Rmt ABORT & Lcl NACK; \
+Sending | | Rmt ABORT & Lcl NACK; Receiving";
 
 fn event_name(event: NicEvent) -> &'static str {
     match event {

@@ -122,7 +122,8 @@ fn every_request_is_granted() {
                 time = time.max(outcome.time);
             }
             Err(wrong) => panic!(
-                "network {seed}: {wrong}\nto see it again: ELANITE_RAIL_SEED={seed} ELANITE_RAIL_CASES=1 \
+                "network {seed}: {wrong}\nto see it again: ELANITE_RAIL_SEED={seed} \
+                ELANITE_RAIL_CASES=1 \
                  cargo test -p elanite-rails --test all protocol::random"
             ),
         }

@@ -12,7 +12,8 @@ use units::Time;
 const HELP: &str = "\
 endurance: many messages through a network with bit errors and failing cables, each checked
 
-  endurance                10,000,000 messages, a twelfth for each rate of bit errors and each kind of failing cables
+  endurance                10,000,000 messages, a twelfth for each rate of bit errors and each \
+  kind of failing cables
   endurance 100000         as many messages, or a few more
 
   --threads N    runs at a time (default: as many as the computer has processors)";

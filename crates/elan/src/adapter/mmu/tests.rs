@@ -53,13 +53,17 @@ fn step() -> impl Strategy<Value = Step> {
     let access = prop::sample::select(&ACCESSES[..]);
     let bytes = prop::collection::vec(any::<u8>(), 1..50);
     prop_oneof![
-        2 => (from(), near(), permissions()).prop_map(|(from, length, rights)| Step::Map(from, length, rights)),
+        2 => (from(), near(), permissions()).prop_map(
+            |(from, length, rights)| Step::Map(from, length, rights)
+        ),
         1 => (0_usize..8).prop_map(Step::Unmap),
         3 => (0_usize..8, near(), near(), permissions())
             .prop_map(|(range, at, length, rights)| Step::Protect(range, at, length, rights)),
         6 => (0_usize..8, near(), near(), access)
             .prop_map(|(range, at, length, access)| Step::Access(range, at, length, access)),
-        2 => (0_usize..8, near(), bytes).prop_map(|(range, at, bytes)| Step::Store(range, at, bytes)),
+        2 => (0_usize..8, near(), bytes).prop_map(
+            |(range, at, bytes)| Step::Store(range, at, bytes)
+        ),
     ]
 }
 
@@ -137,7 +141,9 @@ proptest! {
                     let from = u64::from(HEAP.as_u32()) + from * PAGE.as_u64();
                     let right = lowest(&mmu, from, pages(Bytes::new(length)).as_u64());
                     let from = ElanAddr::new(from as u32);
-                    let at = mmu.map(from, Bytes::new(length), Placement::Main, rights, contents).unwrap();
+                    let at = mmu.map(
+                        from, Bytes::new(length), Placement::Main, rights, contents
+                    ).unwrap();
                     let number = u64::from(at.as_u32());
                     prop_assert_eq!(number, right);
                     for byte in number..number + length {
@@ -146,9 +152,13 @@ proptest! {
                     ranges.push((at, length));
                 }
                 Step::Unmap(range) => {
-                    let Some(&(at, length)) = ranges.get(range % ranges.len().max(1)) else { continue };
+                    let Some(&(at, length)) = ranges.get(
+                        range % ranges.len().max(1)
+                    ) else { continue };
                     let start = u64::from(at.as_u32());
-                    let there = mmu.ranges().iter().any(|other| other.start == start && other.length == length);
+                    let there = mmu.ranges()
+                        .iter()
+                        .any(|other| other.start == start && other.length == length);
                     prop_assert_eq!(mmu.unmap(at, Bytes::new(length)).is_some(), there);
                     if there {
                         naive.retain(|byte, _| !(start..start + length).contains(byte));
@@ -171,10 +181,17 @@ proptest! {
                     let (Some(at), length) = (place(range, at), length.max(1)) else { continue };
                     let found = mmu.translate(at, Bytes::new(length), access);
                     let number = u64::from(at.as_u32());
-                    prop_assert_eq!(found.as_ref().map(|_| ()).map_err(|&reason| reason), expected(&naive, number, length, access));
+                    prop_assert_eq!(
+                        found.as_ref().map(|_| ()).map_err(|&reason| reason),
+                        expected(&naive, number, length, access)
+                    );
                     if let Ok((range, offset)) = found {
-                        let bytes = range.contents.as_ref().unwrap().load(offset, Bytes::new(length));
-                        let same = bytes.iter().enumerate().all(|(index, &byte)| byte == naive[&(number + index as u64)].2);
+                        let bytes = range.contents.as_ref()
+                            .unwrap()
+                            .load(offset, Bytes::new(length));
+                        let same = bytes.iter()
+                            .enumerate()
+                            .all(|(index, &byte)| byte == naive[&(number + index as u64)].2);
                         prop_assert!(same);
                     }
                 }

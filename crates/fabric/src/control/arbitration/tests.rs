@@ -111,7 +111,9 @@ proptest! {
     /// For every start the output is the first one with the most free channels, and as the start
     /// moves each such output is taken.
     #[test]
-    fn the_least_loaded_link_is_taken(free in prop::collection::vec(prop_oneof![0_u32..4, any::<u32>()], 1..9)) {
+    fn the_least_loaded_link_is_taken(
+        free in prop::collection::vec(prop_oneof![0_u32..4, any::<u32>()], 1..9)
+    ) {
         let outputs: Vec<LinkId> = (100..100 + free.len()).map(LinkId::from).collect();
         let channels = |link: LinkId| free[usize::from(link) - 100].count_ones();
         let most = outputs.iter().map(|&link| channels(link)).max().expect("an output");

@@ -1,5 +1,7 @@
-//! # The software broadcast (petrini2001: "a balanced tree and point-to-point messages"; "both implementations perform an initial
-//! barrier to guarantee resources allocation")
+//! # The software broadcast
+//!
+//! "A balanced tree and point-to-point messages"; "both implementations perform an initial barrier
+//! to guarantee resources allocation" (petrini2001).
 //!
 //! The barrier is the best that the group has. The bytes then go from leader to leader in
 //! *segments* of up to [`SEGMENT_PACKETS`] packets, each a DMA that notifies: down the balanced

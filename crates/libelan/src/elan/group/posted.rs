@@ -1,4 +1,6 @@
-//! # Group calls that do not block (MPI-3's nonblocking barrier and broadcast; the adapter's part after petrini2001)
+//! # Group calls that do not block
+//!
+//! MPI-3's nonblocking barrier and broadcast; the adapter's part follows petrini2001.
 //!
 //! Elanlib's group calls block. But in a barrier, and in a broadcast, the hosts' processors are
 //! idle once their processes have called: events, the network conditional, and threads on the

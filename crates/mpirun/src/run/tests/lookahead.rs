@@ -111,7 +111,8 @@ fn a_lookahead_changes_nothing() {
             let case = format!("{name}, seed {seed}, a lookahead of {longest}");
             assert_eq!((ahead.0, &ahead.1), (one_by_one.0, &one_by_one.1), "{case}");
             if network == NetworkMode::Ideal {
-                continue; // ends coincide there: a rank sees them in one turn, or in several at the same time
+                // ends coincide there: a rank sees them in one turn, or in several at the same time
+                continue;
             }
             for (rank, seen) in &ahead.2 {
                 let mut both = seen.iter().zip(&one_by_one.2[rank]);

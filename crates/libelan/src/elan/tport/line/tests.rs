@@ -56,7 +56,9 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Step> {
     prop_oneof![
-        6 => (selects(), prop::bool::weighted(0.1)).prop_map(|(select, probes)| Step::Post(select, probes)),
+        6 => (selects(), prop::bool::weighted(0.1)).prop_map(
+            |(select, probes)| Step::Post(select, probes)
+        ),
         5 => any::<prop::sample::Index>().prop_map(Step::TakeUp),
         1 => any::<prop::sample::Index>().prop_map(Step::TakeOff),
         3 => (any::<bool>(), envelopes()).prop_map(|(host, envelope)| Step::Claim(host, envelope)),
@@ -94,7 +96,9 @@ fn same(one: &Rc<Receive>, other: &Rc<Receive>) -> bool {
 
 proptest! {
     #[test]
-    fn the_first_receive_that_takes_a_message_is_claimed(steps in prop::collection::vec(steps(), 1..400)) {
+    fn the_first_receive_that_takes_a_message_is_claimed(
+        steps in prop::collection::vec(steps(), 1..400)
+    ) {
         let (mut posted, mut walked) = (PostedQueue::default(), Vec::<(Rc<Receive>, bool)>::new());
         // Receives that have left the list may be cancelled, too.
         let mut all = Vec::<Rc<Receive>>::new();
@@ -128,11 +132,15 @@ proptest! {
                     let by = if host { Searcher::Host } else { Searcher::Thread };
                     let (mut told, mut told_by_walk) = (Vec::new(), Vec::new());
                     let (found, compared) = posted.claim(by, &envelope, &mut told);
-                    let (walk, steps) = claimed_by_walk(&mut walked, by, &envelope, &mut told_by_walk);
+                    let (walk, steps) = claimed_by_walk(
+                        &mut walked, by, &envelope, &mut told_by_walk
+                    );
                     prop_assert_eq!(found.is_some(), walk.is_some());
                     prop_assert!(found.iter().zip(&walk).all(|(one, other)| same(one, other)));
                     prop_assert_eq!(told.len(), told_by_walk.len());
-                    prop_assert!(told.iter().zip(&told_by_walk).all(|(one, other)| same(one, other)));
+                    prop_assert!(
+                        told.iter().zip(&told_by_walk).all(|(one, other)| same(one, other))
+                    );
                     if by == Searcher::Thread {
                         prop_assert_eq!(compared, steps);
                     }
@@ -143,11 +151,15 @@ proptest! {
 
     #[test]
     fn a_receive_finds_the_first_message(
-        steps in prop::collection::vec((envelopes(), prop::option::weighted(0.6, selects()), any::<bool>()), 1..400),
+        steps in prop::collection::vec(
+            (envelopes(), prop::option::weighted(0.6, selects()), any::<bool>()), 1..400
+        ),
         looks in prop::collection::vec(selects(), 0..100),
     ) {
         let (mut waiting, mut walked) = (UnexpectedQueue::default(), Vec::<Envelope>::new());
-        let comings = steps.into_iter().map(|(envelope, select, takes)| (Some(envelope), select, takes));
+        let comings = steps.into_iter().map(
+            |(envelope, select, takes)| (Some(envelope), select, takes)
+        );
         let rest = looks.into_iter().map(|select| (None, Some(select), true));
         for (order, (envelope, select, takes)) in comings.chain(rest).enumerate() {
             if let Some(envelope) = envelope {
@@ -160,7 +172,9 @@ proptest! {
             let place = walked.iter().position(|envelope| receive.takes(envelope));
             let (number, compared) = waiting.first(&receive);
             prop_assert_eq!(compared as usize, place.map_or(walked.len(), |place| place + 1));
-            prop_assert_eq!(number.map(|number| *waiting.get(number)), place.map(|place| walked[place]));
+            prop_assert_eq!(
+                number.map(|number| *waiting.get(number)), place.map(|place| walked[place])
+            );
             if let (true, Some(number), Some(place)) = (takes, number, place) {
                 prop_assert_eq!(waiting.remove(number), walked.remove(place));
             }
