@@ -97,7 +97,7 @@ def _sections(
     }
     section = ""
     skipped = True
-    for line in preset.text.splitlines():
+    for line in _joined(preset.text):
         if head := re.fullmatch(r"\[\[?([\w.-]+)\]\]?\s*(#.*)?", line):
             section = head[1]
             skipped = section == "machine"
@@ -128,12 +128,23 @@ def _row(key: str, value: str, source: str) -> str:
     return f"{key} = {{ value = {value}, source = {json.dumps(source, ensure_ascii=False)} }}"
 
 
-def _from(preset: str, line: str) -> str:
-    """A preset line: its source names the preset, without fitted claims and without the source's
-    range.
+def _joined(text: str) -> list[str]:
+    """A machine file's lines, each with a whole parameter, without fitted claims and without the
+    source's range.
     """
-    line = re.sub(r", fitted_to = \[[^\]]*\]", "", line)
-    line = re.sub(r', admissible = \{(?:[^"}]|"(?:[^"\\]|\\.)*")*\}', "", line)
+    text = re.sub(r'"""((?:[^\\]|\\.)*?)"""', _one_line, text, flags=re.DOTALL)
+    text = re.sub(r",\s+fitted_to = \[[^\]]*\]", "", text)
+    text = re.sub(r', admissible = \{(?:[^"}]|"(?:[^"\\]|\\.)*")*\}', "", text)
+    return text.splitlines()
+
+
+def _one_line(string: re.Match[str]) -> str:
+    """A string over several lines, which end with backslashes, as a string on one line."""
+    return '"' + re.sub(r"\\\n\s*", "", string[1]) + '"'
+
+
+def _from(preset: str, line: str) -> str:
+    """A preset line, whose source names the preset."""
     return re.sub(r'source = "', f'source = "{preset}: ', line)
 
 
@@ -175,16 +186,17 @@ def experiment_file(name: str, machine: Source) -> str:
 
 
 EXPERIMENT = """\
-# An experiment: series of points on a machine. Every field of a series is one value or a list; the points are all
-# combinations of the values in the lists. `elanite show FILE` lists the points, `elanite run FILE --html
-# FILE.html` draws the figures.
+# An experiment: series of points on a machine. Every field of a series is one value or a list; the
+# points are all combinations of the values in the lists. `elanite show FILE` lists the points,
+# `elanite run FILE --html FILE.html` draws the figures.
 
 title = {name}
 source = "my own"
 machine = {machine} # a shipped machine or the path of a machine file; a list compares machines
 
 [run] # how points are measured; a series may change it: run = {{ window = "20 ms" }}
-# Before, each process sends a message on average, so that arrivals are stationary: processes * message / load.
+# Before the window, each process sends a message on average, so that arrivals are stationary:
+# processes * message / load.
 warm_up = "{warm_up}" # simulated time that is discarded
 window = "{window}" # simulated time that is measured after it
 batches = 10 # parts of the window; their means give the 95% confidence interval
@@ -194,10 +206,12 @@ seeds = 1 # runs with different random numbers
 name = "load"
 title = "Uniform traffic from light load to saturation"
 [series.jobs.uniform] # a job, by a name of your choice; several jobs run at the same time
-pattern = "uniform" # where messages go; for any number of nodes also complement, tornado, "shift 8", "random 1"
+# Where messages go; for any number of nodes also complement, tornado, "shift 8", "random 1".
+pattern = "uniform"
 nodes = {nodes} # the first so many nodes, or a set such as "0-15"
 processes = {processes} # on each node, which share the load; each sends one message at a time
-message = "{message}" # mean size; with few processes, short messages saturate the senders before the network
+# Mean size; with few processes, short messages saturate the senders before the network.
+message = "{message}"
 sizes = "fixed" # distribution of sizes: fixed, uniform, exponential
 arrivals = "exponential" # distribution of the times between messages
 load = [{loads}] # offered by each node
