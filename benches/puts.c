@@ -1,5 +1,6 @@
-/* Operations of 8 bytes from rank 0 to rank 1, for benches/puts.py: compiled with -DMPI messages, else OpenSHMEM puts.
-   Arguments: stream (one after the other) or ping (there and back), and the count. */
+/* Operations of 8 bytes from rank 0 to rank 1, for benches/puts.py: compiled with -DMPI messages,
+   else OpenSHMEM puts. Arguments: stream (one after the other) or ping (there and back), and the
+   count. */
 #include <stdlib.h>
 #include <string.h>
 #ifdef MPI

@@ -1,9 +1,10 @@
-/* The cost of a turn on this host alone: processes pass a token on, and each sleeps until it arrives.
+/* The cost of a turn on this host alone: processes pass a token on, and each sleeps until it
+ * arrives.
  *
  *     turns PROCESSES ROUNDS          prints the microseconds per hop
  *
- * A rank in a simulated run sleeps and is woken once in each exchange. Where ranks proceed one after the other, as on
- * one core, exchanges per second cannot exceed hops per second.
+ * A rank in a simulated run sleeps and is woken once in each exchange. Where ranks proceed one
+ * after the other, as on one core, exchanges per second cannot exceed hops per second.
  */
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -46,7 +47,8 @@ int main(int argc, char **argv)
         return 2;
     }
     /* One place for each; this process is the last, and closes the ring. */
-    char *memory = mmap(NULL, (size_t)count * PLACE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    char *memory = mmap(NULL, (size_t)count * PLACE, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
         perror("mmap");
         return 1;
@@ -77,7 +79,8 @@ int main(int argc, char **argv)
     clock_gettime(CLOCK_MONOTONIC, &end);
     while (wait(NULL) > 0)
         ;
-    double seconds = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    double seconds =
+        (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
     printf("%.2f\n", 1e6 * seconds / ((double)rounds * count));
     return 0;
 }

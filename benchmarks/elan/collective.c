@@ -1,8 +1,9 @@
-/* Barriers, broadcasts and reductions over all processes, by hardware and by software, alone and among puts
- * (petrini2001): the mean time per call at process 0.
+/* Barriers, broadcasts and reductions over all processes, by hardware and by software, alone and
+ * among puts (petrini2001): the mean time per call at process 0.
  *
- * The first word is the put length; before each call every process begins a put to the process half the machine away,
- * except with 0B. The others are broadcast lengths. A reduction adds one number from each process, for all.
+ * The first word is the put length; before each call every process begins a put to the process half
+ * the machine away, except with 0B. The others are broadcast lengths. A reduction adds one number
+ * from each process, for all.
  *
  *     elanite prun -n 64 --machine es40-qsnet ./collective 0B 8B 4KB 512KB
  */
@@ -37,7 +38,8 @@ static void call(int what, size_t size)
         elan_bcast(base->allGroup, buffer, size, 0, ELAN_GLOBAL_DEST);
         break;
     default:
-        elan_reduce(base->allGroup, buffer, buffer + 8, 8, 1, add, NULL, 0, 0, ELAN_RESULT_ALL | ELAN_REDUCE_COMMUTE, 0);
+        elan_reduce(base->allGroup, buffer, buffer + 8, 8, 1, add, NULL, 0, 0,
+                    ELAN_RESULT_ALL | ELAN_REDUCE_COMMUTE, 0);
     }
 }
 

@@ -1,5 +1,5 @@
-/* Half the round trip between processes 0 and 1: of a Tport message, and of a put that is answered as soon as its last word is
- * there.
+/* Half the round trip between processes 0 and 1: of a Tport message, and of a put that is answered
+ * as soon as its last word is there.
  *
  *     elanite prun -n 2 --machine es40-qsnet ./ping 0B 8B 1KB 64KB
  */
@@ -27,7 +27,8 @@ static void tport(ELAN_TPORT *port, size_t size)
 
 static void put(size_t size)
 {
-    char *out = elan_gallocMain(base, base->allGroup, 64, size), *in = elan_gallocMain(base, base->allGroup, 64, size);
+    char *out = elan_gallocMain(base, base->allGroup, 64, size),
+         *in = elan_gallocMain(base, base->allGroup, 64, size);
     EVENT_WORD *here = (EVENT_WORD *)(in + size - 8);
     double from = 0;
     memset(out, 1, size);
@@ -55,9 +56,10 @@ static void put(size_t size)
 int main(int count, char **words)
 {
     begin();
-    ELAN_TPORT *port = elan_tportInit(state, elan_gallocQueue(base, base->allGroup), base->tport_nslots, base->tport_smallmsg,
-                                      base->tport_bigmsg, base->tport_stripemsg, base->waitType, base->retryCount,
-                                      &base->shm_key, base->shm_fifodepth, base->shm_fragsize, base->tport_flags);
+    ELAN_TPORT *port = elan_tportInit(
+        state, elan_gallocQueue(base, base->allGroup), base->tport_nslots, base->tport_smallmsg,
+        base->tport_bigmsg, base->tport_stripemsg, base->waitType, base->retryCount, &base->shm_key,
+        base->shm_fifodepth, base->shm_fragsize, base->tport_flags);
     for (int i = 1; i < count; i++) {
         size_t size = size_of(words[i]);
         tport(port, size);

@@ -11,7 +11,8 @@ static ELAN_EVENT *call(int get, char *here, char *there, size_t size)
 
 static void measure(int get, size_t size)
 {
-    char *here = elan_gallocMain(base, base->allGroup, 64, size), *there = elan_gallocMain(base, base->allGroup, 64, size);
+    char *here = elan_gallocMain(base, base->allGroup, 64, size),
+         *there = elan_gallocMain(base, base->allGroup, 64, size);
     elan_gsync(base->allGroup);
     if (me == 0) {
         double from = 0;

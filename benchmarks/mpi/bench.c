@@ -12,7 +12,8 @@
 
 void fail(const char *format, ...)
 {
-    /* Mostly all ranks fail alike: rank 0 goes first, so that no rank is ended in the middle of its message. */
+    /* Mostly all ranks fail alike: rank 0 goes first, so that no rank is ended in the middle of its
+     * message. */
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     struct timespec second = {1, 0}, moment = {0, 100000000};
@@ -26,7 +27,8 @@ void fail(const char *format, ...)
     snprintf(line, sizeof line, "error: %s\n", message);
     fputs(line, stderr);
     fflush(NULL);
-    nanosleep(&moment, NULL); /* a launcher that is notified of the end first may drop the message */
+    nanosleep(&moment,
+              NULL); /* a launcher that is notified of the end first may drop the message */
     MPI_Abort(MPI_COMM_WORLD, 2);
     abort(); /* MPI_Abort does not return */
 }
@@ -35,7 +37,8 @@ static void help(const char *program, const char *about, const struct option *op
 {
     printf("%s: %s\n", program, about);
     for (int index = 0; index < count; index++)
-        printf("  --%-12s %s (%s)\n", options[index].name, options[index].meaning, options[index].value);
+        printf("  --%-12s %s (%s)\n", options[index].name, options[index].meaning,
+               options[index].value);
 }
 
 void bench_begin(int *argc, char ***argv, const char *about, struct option *options, int count)
@@ -78,13 +81,15 @@ int option_parts(const struct option *option)
     return parts;
 }
 
-/* A number and its unit, a factor in the list; the list ends with an empty name, for numbers without unit. */
+/* A number and its unit, a factor in the list; the list ends with an empty name, for numbers
+ * without unit. */
 struct unit {
     const char *name;
     double factor;
 };
 
-static double quantity(const struct option *option, int part, const struct unit *units, const char *example)
+static double quantity(const struct option *option, int part, const struct unit *units,
+                       const char *example)
 {
     const char *text = option->value;
     for (; part > 0; part--)
@@ -101,7 +106,8 @@ static double quantity(const struct option *option, int part, const struct unit 
         if (unit->factor == 0)
             break;
     }
-    fail("--%s %.*s is not understood; write it as in %s", option->name, (int)length, text, example);
+    fail("--%s %.*s is not understood; write it as in %s", option->name, (int)length, text,
+         example);
     return 0;
 }
 
@@ -141,8 +147,8 @@ char *buffer(size_t size)
 
 void compute_iterations(long iterations)
 {
-    /* A chain of dependent operations in registers. A value that the compiler cannot predict, and has to store, keeps
-     * it from removing the chain. */
+    /* A chain of dependent operations in registers. A value that the compiler cannot predict, and
+     * has to store, keeps it from removing the chain. */
     static volatile double factor = 0.999999, result;
     double multiplier = factor, number = 0.5;
     for (long iteration = 0; iteration < iterations; iteration++)
@@ -176,7 +182,8 @@ void compute(double seconds)
     if (rate > 0) {
         compute_iterations((long)(seconds * rate));
     } else {
-        struct timespec time = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9 + 0.5)};
+        struct timespec time = {(time_t)seconds,
+                                (long)((seconds - (double)(time_t)seconds) * 1e9 + 0.5)};
         nanosleep(&time, NULL);
     }
 }

@@ -1,10 +1,11 @@
-/* Conjugate gradients for Poisson's equation in three dimensions: an application dominated by its collective operations
- * when there are many processes.
+/* Conjugate gradients for Poisson's equation in three dimensions: an application dominated by its
+ * collective operations when there are many processes.
  *
- * The unit cube has a point grid, cut into equal boxes, one for each process; outside the cube all values are 0. The
- * matrix is the second-order difference with 7 points. An iteration has one matrix-vector product, for which neighbours
- * exchange their box faces, and two scalar products over all points, each an MPI_Allreduce of one number. The right
- * side belongs to a known solution; the error against it is measured at the end.
+ * The unit cube has a point grid, cut into equal boxes, one for each process; outside the cube all
+ * values are 0. The matrix is the second-order difference with 7 points. An iteration has one
+ * matrix-vector product, for which neighbours exchange their box faces, and two scalar products
+ * over all points, each an MPI_Allreduce of one number. The right side belongs to a known solution;
+ * the error against it is measured at the end.
  *
  *     mpiexec -n 64 ./cg --points 16 --iterations 50
  */
@@ -40,7 +41,8 @@ static double *vector(const struct box *box)
     return values;
 }
 
-/* The place of a face's point: side 2d is the lower one in dimension d, side 2d + 1 the upper one. */
+/* The place of a face's point: side 2d is the lower one in dimension d, side 2d + 1 the upper one.
+ */
 static size_t on_face(const struct box *box, int side, long depth, long one, long other)
 {
     long along = side % 2 ? box->points - 1 + depth : -depth;
@@ -61,8 +63,10 @@ static void exchange(struct box *box, double *values)
             for (long other = 0; other < points; other++)
                 box->out[side][one * points + other] = values[on_face(box, side, 0, one, other)];
         /* Data sent at one side arrives at the neighbour's opposite side. */
-        MPI_Irecv(box->in[side], face, MPI_DOUBLE, box->neighbours[side], side ^ 1, box->comm, &requests[2 * side]);
-        MPI_Isend(box->out[side], face, MPI_DOUBLE, box->neighbours[side], side, box->comm, &requests[2 * side + 1]);
+        MPI_Irecv(box->in[side], face, MPI_DOUBLE, box->neighbours[side], side ^ 1, box->comm,
+                  &requests[2 * side]);
+        MPI_Isend(box->out[side], face, MPI_DOUBLE, box->neighbours[side], side, box->comm,
+                  &requests[2 * side + 1]);
     }
     MPI_Waitall(2 * SIDES, requests, MPI_STATUSES_IGNORE);
     for (int side = 0; side < SIDES; side++)
@@ -81,8 +85,9 @@ static void multiply(struct box *box, double *values, double *product)
         for (long y = 0; y < box->points; y++)
             for (long z = 0; z < box->points; z++) {
                 size_t here = at(box, x, y, z);
-                product[here] = 6 * values[here] - values[here - plane] - values[here + plane] - values[here - line] -
-                                values[here + line] - values[here - 1] - values[here + 1];
+                product[here] = 6 * values[here] - values[here - plane] - values[here + plane] -
+                                values[here - line] - values[here + line] - values[here - 1] -
+                                values[here + 1];
             }
 }
 
@@ -100,8 +105,8 @@ static double dot(struct box *box, const double *one, const double *other)
     return sum;
 }
 
-/* Sets a vector to the solution, a product of polynomials that vanish on the surface, or to the right side that belongs
- * to it. */
+/* Sets a vector to the solution, a product of polynomials that vanish on the surface, or to the
+ * right side that belongs to it. */
 static void known(const struct box *box, double *values, int solution)
 {
     double steps[3];
@@ -113,13 +118,15 @@ static void known(const struct box *box, double *values, int solution)
                 long point[] = {x, y, z};
                 double part[3], bend = 0;
                 for (int along = 0; along < 3; along++) {
-                    double where = (double)(box->place[along] * box->points + point[along] + 1) * steps[along];
+                    double where =
+                        (double)(box->place[along] * box->points + point[along] + 1) * steps[along];
                     part[along] = where * (1 - where);
                 }
-                /* In units of the points' distance along each side the second difference of such a polynomial is
-                 * exact. */
+                /* In units of the points' distance along each side the second difference of such a
+                 * polynomial is exact. */
                 for (int along = 0; along < 3; along++)
-                    bend += 2 * steps[along] * steps[along] * part[(along + 1) % 3] * part[(along + 2) % 3];
+                    bend += 2 * steps[along] * steps[along] * part[(along + 1) % 3] *
+                            part[(along + 2) % 3];
                 values[at(box, x, y, z)] = solution ? part[0] * part[1] * part[2] : bend;
             }
 }
@@ -137,7 +144,8 @@ static void cut(struct box *box, long points)
     MPI_Comm_rank(box->comm, &rank);
     MPI_Cart_coords(box->comm, rank, 3, box->place);
     for (int along = 0; along < 3; along++)
-        MPI_Cart_shift(box->comm, along, 1, &box->neighbours[2 * along], &box->neighbours[2 * along + 1]);
+        MPI_Cart_shift(box->comm, along, 1, &box->neighbours[2 * along],
+                       &box->neighbours[2 * along + 1]);
     for (int side = 0; side < SIDES; side++) {
         box->out[side] = (double *)buffer(sizeof(double) * (size_t)(points * points));
         box->in[side] = (double *)buffer(sizeof(double) * (size_t)(points * points));
@@ -160,7 +168,8 @@ int main(int argc, char **argv)
     /* One process reads the input, as in programs. */
     long iterations = option_count(&options[1]);
     MPI_Bcast(&iterations, 1, MPI_LONG, 0, box.comm);
-    double *solution = vector(&box), *residual = vector(&box), *direction = vector(&box), *product = vector(&box);
+    double *solution = vector(&box), *residual = vector(&box), *direction = vector(&box),
+           *product = vector(&box);
     known(&box, residual, 0);
     known(&box, direction, 0);
     double before = dot(&box, residual, residual), first = before;
@@ -197,8 +206,8 @@ int main(int argc, char **argv)
     if (rank == 0) {
         puts("processes,points,iterations,residual,error,iteration_us,reduction_us,exchange_us");
         double all = (double)ranks * (double)iterations / 1e6;
-        printf("%d,%ld,%ld,%.6e,%.6e,%.3f,%.3f,%.3f\n", ranks, box.points, iterations, sqrt(before / first), error,
-               times[0] / all, times[1] / all / 2, times[2] / all);
+        printf("%d,%ld,%ld,%.6e,%.6e,%.3f,%.3f,%.3f\n", ranks, box.points, iterations,
+               sqrt(before / first), error, times[0] / all, times[1] / all / 2, times[2] / all);
     }
     MPI_Comm_free(&box.comm);
     return bench_end();

@@ -1,9 +1,11 @@
-/* Barrier, broadcast and reduction among all processes, alone or among other traffic (petrini2001; garcia2005 s3.3).
+/* Barrier, broadcast and reduction among all processes, alone or among other traffic (petrini2001;
+ * garcia2005 s3.3).
  *
- * The call is repeated; its latency is the time from its beginning to its return, and all processes' calls are the
- * sample. With --background, every process keeps messages with that length in flight to randomly drawn processes:
- * petrini2001's uniform traffic. A process draws from its own sequence, so that runs are equal. With --compute it
- * computes for that time before each call, as bulk-synchronous programs do.
+ * The call is repeated; its latency is the time from its beginning to its return, and all
+ * processes' calls are the sample. With --background, every process keeps messages with that length
+ * in flight to randomly drawn processes: petrini2001's uniform traffic. A process draws from its
+ * own sequence, so that runs are equal. With --compute it computes for that time before each call,
+ * as bulk-synchronous programs do.
  *
  *     mpiexec -n 64 ./collective --operation barrier
  *     mpiexec -n 64 ./collective --operation broadcast --size 4KB,1MB --background 256KB
@@ -35,13 +37,15 @@ static void send_next(struct traffic *traffic)
     int others = traffic->ranks - 1;
     int to = (int)(draw(&traffic->state) % (uint64_t)others);
     to += to >= traffic->rank;
-    MPI_Isend(traffic->out, (int)traffic->size, MPI_BYTE, to, BACKGROUND, traffic->comm, &traffic->send);
+    MPI_Isend(traffic->out, (int)traffic->size, MPI_BYTE, to, BACKGROUND, traffic->comm,
+              &traffic->send);
     traffic->sent[to]++;
 }
 
 static void expect_next(struct traffic *traffic)
 {
-    MPI_Irecv(traffic->in, (int)traffic->size, MPI_BYTE, MPI_ANY_SOURCE, BACKGROUND, traffic->comm, &traffic->receive);
+    MPI_Irecv(traffic->in, (int)traffic->size, MPI_BYTE, MPI_ANY_SOURCE, BACKGROUND, traffic->comm,
+              &traffic->receive);
 }
 
 static void begin_traffic(struct traffic *traffic, size_t size)
@@ -97,7 +101,8 @@ static void end_traffic(struct traffic *traffic)
             take(traffic);
             MPI_Test(&traffic->send, &sent, MPI_STATUS_IGNORE);
         }
-        MPI_Ireduce_scatter_block(traffic->sent, &expected, 1, MPI_LONG, MPI_SUM, traffic->comm, &count);
+        MPI_Ireduce_scatter_block(traffic->sent, &expected, 1, MPI_LONG, MPI_SUM, traffic->comm,
+                                  &count);
         while (!counted || traffic->received < expected) {
             take(traffic);
             if (!counted)
@@ -171,11 +176,13 @@ int main(int argc, char **argv)
     double seconds = option_time(&options[3], 0);
     long repeats = option_count(&options[4]);
     double *sample = (double *)buffer(sizeof(double) * (size_t)repeats);
-    double *all = rank == 0 ? (double *)buffer(sizeof(double) * (size_t)repeats * (size_t)ranks) : NULL;
+    double *all =
+        rank == 0 ? (double *)buffer(sizeof(double) * (size_t)repeats * (size_t)ranks) : NULL;
     struct traffic traffic;
     begin_traffic(&traffic, option_size(&options[2], 0));
     if (rank == 0)
-        puts("operation,processes,bytes,background_bytes,compute_us,latency_us,median_us,p99_us,largest_us,bandwidth_MBps");
+        puts("operation,processes,bytes,background_bytes,compute_us,latency_us,median_us,p99_us,"
+             "largest_us,bandwidth_MBps");
     int parts = operation == BROADCAST ? option_parts(&options[1]) : 1;
     compute(seconds); /* calibrates */
     for (int part = 0; part < parts; part++) {
@@ -190,11 +197,13 @@ int main(int argc, char **argv)
             if (repeat >= 0)
                 sample[repeat] = MPI_Wtime() - begin;
         }
-        MPI_Gather(sample, (int)repeats, MPI_DOUBLE, all, (int)repeats, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        MPI_Gather(sample, (int)repeats, MPI_DOUBLE, all, (int)repeats, MPI_DOUBLE, 0,
+                   MPI_COMM_WORLD);
         if (rank == 0) {
             struct summary summary = summarise(all, repeats * ranks);
-            printf("%s,%d,%zu,%zu,%.3f,%.3f,%.3f,%.3f,%.3f,%.1f\n", options[0].value, ranks, size, traffic.size,
-                   seconds * 1e6, summary.mean * 1e6, summary.median * 1e6, summary.p99 * 1e6, summary.largest * 1e6,
+            printf("%s,%d,%zu,%zu,%.3f,%.3f,%.3f,%.3f,%.3f,%.1f\n", options[0].value, ranks, size,
+                   traffic.size, seconds * 1e6, summary.mean * 1e6, summary.median * 1e6,
+                   summary.p99 * 1e6, summary.largest * 1e6,
                    summary.mean > 0 ? (double)size / summary.mean / 1e6 : 0.0);
         }
         free(data);

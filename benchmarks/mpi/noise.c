@@ -1,8 +1,9 @@
 /* The noise test: one repeated computation on every process (garcia2005 s3.3, figure 3).
  *
- * Each computation is calibrated to take a given time without noise; the excess is the operating system's processor
- * time. Processes do not communicate meanwhile. The result is a histogram per process, in one-microsecond bins; the
- * last bin holds all longer times. `elanite noise` does the same without MPI.
+ * Each computation is calibrated to take a given time without noise; the excess is the operating
+ * system's processor time. Processes do not communicate meanwhile. The result is a histogram per
+ * process, in one-microsecond bins; the last bin holds all longer times. `elanite noise` does the
+ * same without MPI.
  *
  *     mpiexec -n 2 ./noise --compute 1ms --repeats 10000
  */

@@ -1,10 +1,12 @@
-/* Permutations: every process sends to one partner without pause (petrini2003 s4.4, s5.4, figures 13 and 14).
+/* Permutations: every process sends to one partner without pause (petrini2003 s4.4, s5.4, figures
+ * 13 and 14).
  *
- * Each process keeps --outstanding messages in flight to its partner, and as many posted receives for the process that
- * sends to it. After --warm-up, arrivals in --window are counted: a process's bandwidth is the bytes in messages
- * received within the window over the window. The mean covers communicating processes; a process that is its own
- * partner stays silent and is not averaged, as in the paper. Lengths are drawn, by default from figure 14's exponential
- * distribution. Comparable with the series `saturation` and `size` in experiments/qsnet/permutations.toml.
+ * Each process keeps --outstanding messages in flight to its partner, and as many posted receives
+ * for the process that sends to it. After --warm-up, arrivals in --window are counted: a process's
+ * bandwidth is the bytes in messages received within the window over the window. The mean covers
+ * communicating processes; a process that is its own partner stays silent and is not averaged, as
+ * in the paper. Lengths are drawn, by default from figure 14's exponential distribution. Comparable
+ * with the series `saturation` and `size` in experiments/qsnet/permutations.toml.
  *
  *     mpiexec -n 64 ./permutation --pattern bit-reversal,complement --size 256KB
  */
@@ -18,8 +20,8 @@
 
 enum { DATA, LAST };
 enum {
-    MOST = 64,         /* messages on their way */
-    LONGEST = 8,       /* the longest message, in means: an exponential one in 3,000 would be longer */
+    MOST = 64,   /* messages on their way */
+    LONGEST = 8, /* the longest message, in means: an exponential one in 3,000 would be longer */
     LARGEST = 4 << 20, /* the largest mean */
 };
 
@@ -56,12 +58,15 @@ static int communicating(const char *pattern, int ranks)
 /* Reports an error if a pattern does not exist, or not for this rank count. */
 static void check_pattern(const char *pattern, int ranks)
 {
-    static const char *names[] = {"neighbor", "butterfly", "complement", "shuffle", "transpose", "bit-reversal"};
+    static const char *names[] = {"neighbor", "butterfly", "complement",
+                                  "shuffle",  "transpose", "bit-reversal"};
     int power = (ranks & (ranks - 1)) == 0, known = 0;
     for (int index = 0; index < 6; index++)
         known |= strcmp(pattern, names[index]) == 0;
     if (!known)
-        fail("--pattern %s is unknown: neighbor, butterfly, complement, shuffle, transpose or bit-reversal", pattern);
+        fail("--pattern %s is unknown: neighbor, butterfly, complement, shuffle, transpose or "
+             "bit-reversal",
+             pattern);
     if (strcmp(pattern, "neighbor") == 0 && ranks % 2)
         fail("neighbor needs an even number of processes, not %d", ranks);
     if (strcmp(pattern, "transpose") == 0 && !(power && (ranks & 0x55555555)))
@@ -94,7 +99,8 @@ static enum lengths lengths_of(const char *name)
     return FIXED;
 }
 
-/* The length of the next message in a sequence: `mean` bytes on average, at least one, at most LONGEST means. */
+/* The length of the next message in a sequence: `mean` bytes on average, at least one, at most
+ * LONGEST means. */
 static int next_length(enum lengths lengths, size_t mean, uint64_t *state)
 {
     double share = (double)(draw(state) >> 11) * 0x1p-53, factor = 1; /* 0 <= share < 1 */
@@ -114,8 +120,9 @@ struct exchange {
     double warm_up, window;
 };
 
-/* A process's messages and receives. The n-th message from a source meets the n-th receive that was posted for it, so
- * that its length, drawn from the source's sequence, is known when that is posted. */
+/* A process's messages and receives. The n-th message from a source meets the n-th receive that was
+ * posted for it, so that its length, drawn from the source's sequence, is known when that is
+ * posted. */
 struct traffic {
     const struct exchange *exchange;
     char *out, *in;
@@ -129,24 +136,29 @@ static void post_receive(struct traffic *traffic, int slot)
 {
     const struct exchange *exchange = traffic->exchange;
     traffic->length[slot] = next_length(exchange->lengths, exchange->mean, &traffic->expected);
-    MPI_Irecv(traffic->in + traffic->longest * (size_t)slot, (int)traffic->longest, MPI_BYTE, exchange->from, MPI_ANY_TAG,
-              MPI_COMM_WORLD, &traffic->requests[slot]);
+    MPI_Irecv(traffic->in + traffic->longest * (size_t)slot, (int)traffic->longest, MPI_BYTE,
+              exchange->from, MPI_ANY_TAG, MPI_COMM_WORLD, &traffic->requests[slot]);
 }
 
 static void send_next(struct traffic *traffic, int slot)
 {
     const struct exchange *exchange = traffic->exchange;
-    MPI_Isend(traffic->out, next_length(exchange->lengths, exchange->mean, &traffic->sent), MPI_BYTE, exchange->to, DATA,
-              MPI_COMM_WORLD, &traffic->requests[slot]);
+    MPI_Isend(traffic->out, next_length(exchange->lengths, exchange->mean, &traffic->sent),
+              MPI_BYTE, exchange->to, DATA, MPI_COMM_WORLD, &traffic->requests[slot]);
 }
 
-/* Exchanges until the window is over and everything has arrived; returns the bytes that arrived in the window. */
+/* Exchanges until the window is over and everything has arrived; returns the bytes that arrived in
+ * the window. */
 static double bytes_in_window(const struct exchange *exchange, int rank)
 {
     int count = exchange->outstanding, running = 2 * count, ended[2 * MOST] = {0};
     size_t longest = exchange->mean * LONGEST + 1;
-    struct traffic traffic = {.exchange = exchange, .longest = longest, .out = buffer(longest),
-                              .in = buffer(longest * (size_t)count), .sent = sequence(rank), .expected = sequence(exchange->from)};
+    struct traffic traffic = {.exchange = exchange,
+                              .longest = longest,
+                              .out = buffer(longest),
+                              .in = buffer(longest * (size_t)count),
+                              .sent = sequence(rank),
+                              .expected = sequence(exchange->from)};
     double bytes = 0;
     for (int slot = 0; slot < count; slot++)
         post_receive(&traffic, slot);
@@ -162,14 +174,16 @@ static double bytes_in_window(const struct exchange *exchange, int rank)
         if (slot < count && status.MPI_TAG == DATA) {
             MPI_Get_count(&status, MPI_BYTE, &length);
             if (length != traffic.length[slot])
-                fail("process %d received %d bytes from %d, not %d", rank, length, exchange->from, traffic.length[slot]);
+                fail("process %d received %d bytes from %d, not %d", rank, length, exchange->from,
+                     traffic.length[slot]);
             if (begin <= now && now < end)
                 bytes += length;
             post_receive(&traffic, slot);
         } else if (slot >= count && now < end) {
             send_next(&traffic, slot);
         } else if (slot >= count && !ended[slot]) { /* one for each receive that is posted there */
-            MPI_Isend(traffic.out, 0, MPI_BYTE, exchange->to, LAST, MPI_COMM_WORLD, &traffic.requests[slot]);
+            MPI_Isend(traffic.out, 0, MPI_BYTE, exchange->to, LAST, MPI_COMM_WORLD,
+                      &traffic.requests[slot]);
             ended[slot] = 1;
         } else {
             running--;
@@ -202,7 +216,8 @@ static void measure(struct exchange exchange, const char *pattern, int rank, int
             most = fmax(most, rates[other]);
         }
         int count = communicating(pattern, ranks);
-        printf("%s,%d,%d,%zu,%.1f,%.1f,%.1f\n", pattern, ranks, count, exchange.mean, sum / count, least, most);
+        printf("%s,%d,%d,%zu,%.1f,%.1f,%.1f\n", pattern, ranks, count, exchange.mean, sum / count,
+               least, most);
         fflush(stdout);
     }
     free(rates);
@@ -211,7 +226,8 @@ static void measure(struct exchange exchange, const char *pattern, int rank, int
 int main(int argc, char **argv)
 {
     struct option options[] = {
-        {"pattern", "neighbor, butterfly, complement, shuffle, transpose, bit-reversal, or a list", NAME, "bit-reversal"},
+        {"pattern", "neighbor, butterfly, complement, shuffle, transpose, bit-reversal, or a list",
+         NAME, "bit-reversal"},
         {"size", "mean length of a message, or a list", SIZE, "256KB"},
         {"lengths", "fixed, uniform or exponential", NAME, "exponential"},
         {"outstanding", "messages that a process keeps on their way", COUNT, "4"},
@@ -227,8 +243,10 @@ int main(int argc, char **argv)
     long outstanding = option_count(&options[3]);
     if (outstanding > MOST)
         fail("--outstanding %ld: more than %d", outstanding, MOST);
-    struct exchange exchange = {.outstanding = (int)outstanding, .lengths = lengths_of(options[2].value),
-                                .warm_up = option_time(&options[4], 0), .window = option_time(&options[5], 0)};
+    struct exchange exchange = {.outstanding = (int)outstanding,
+                                .lengths = lengths_of(options[2].value),
+                                .warm_up = option_time(&options[4], 0),
+                                .window = option_time(&options[5], 0)};
     if (exchange.window <= 0)
         fail("--window %s: nothing arrives in no time", options[5].value);
     char name[32];

@@ -1,8 +1,9 @@
-/* Ping: latency and bandwidth between two processes (petrini2003 s4.1, s4.2; garcia2005 s3.1, figure 1).
+/* Ping: latency and bandwidth between two processes (petrini2003 s4.1, s4.2; garcia2005 s3.1,
+ * figure 1).
  *
- * One direction: half the round trip of a message that is sent back immediately. Both: from MPI_Irecv and MPI_Isend,
- * which both processes call, to the end of both. Bandwidth is size over latency, in each direction. Comparable with the
- * series `ping` in experiments/qsnet2/ping.toml.
+ * One direction: half the round trip of a message that is sent back immediately. Both: from
+ * MPI_Irecv and MPI_Isend, which both processes call, to the end of both. Bandwidth is size over
+ * latency, in each direction. Comparable with the series `ping` in experiments/qsnet2/ping.toml.
  *
  *     mpiexec -n 2 ./ping --size 0B,1KB,1MB --repeats 100
  */
@@ -52,7 +53,8 @@ int main(int argc, char **argv)
             size_t size = option_size(&options[0], part);
             char *out = buffer(size), *in = buffer(size);
             MPI_Barrier(MPI_COMM_WORLD);
-            /* Two to warm up. No barrier between rounds: the last to leave it would post its receive too late. */
+            /* Two to warm up. No barrier between rounds: the last to leave it would post its
+             * receive too late. */
             for (long repeat = -2; repeat < repeats; repeat++) {
                 double begin = MPI_Wtime();
                 exchange(directions, rank, out, in, (int)size);
@@ -62,8 +64,9 @@ int main(int argc, char **argv)
             }
             struct summary summary = summarise(sample, repeats);
             if (rank == 0)
-                printf("%s,%zu,%.3f,%.3f,%.3f,%.3f,%.1f\n", directions == BOTH ? "both" : "one", size,
-                       summary.mean * 1e6, summary.median * 1e6, summary.p99 * 1e6, summary.largest * 1e6,
+                printf("%s,%zu,%.3f,%.3f,%.3f,%.3f,%.1f\n", directions == BOTH ? "both" : "one",
+                       size, summary.mean * 1e6, summary.median * 1e6, summary.p99 * 1e6,
+                       summary.largest * 1e6,
                        summary.mean > 0 ? (double)size / summary.mean / 1e6 : 0.0);
             free(out);
             free(in);

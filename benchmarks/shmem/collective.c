@@ -1,7 +1,9 @@
-/* Barriers and broadcasts over all processes, alone and among puts (petrini2001): the mean time per call at process 0.
+/* Barriers and broadcasts over all processes, alone and among puts (petrini2001): the mean time per
+ * call at process 0.
  *
- * The first word is the put length; before each call every process begins a put to the process half the machine away,
- * except with 0B. The others are broadcast lengths. A barrier before each broadcast keeps the root from getting ahead.
+ * The first word is the put length; before each call every process begins a put to the process half
+ * the machine away, except with 0B. The others are broadcast lengths. A barrier before each
+ * broadcast keeps the root from getting ahead.
  *
  *     elanite prun -n 64 --machine es40-qsnet ./collective 0B 4KB 64KB
  */
@@ -15,7 +17,8 @@ static size_t background;
 static void keep_busy(void)
 {
     if (background > 0)
-        shmem_putmem_nbi(other_traffic + background, other_traffic, background, (me + all / 2) % all);
+        shmem_putmem_nbi(other_traffic + background, other_traffic, background,
+                         (me + all / 2) % all);
 }
 
 static void measure(size_t size)

@@ -1,4 +1,5 @@
-/* Ping: half the round trip of a put that the other process answers when it sees its last word (petrini2003 s4.1).
+/* Ping: half the round trip of a put that the other process answers when it sees its last word
+ * (petrini2003 s4.1).
  *
  *     elanite prun -n 2 --machine es40-qsnet ./ping 8B 1KB 64KB
  */
@@ -8,7 +9,8 @@ static void ping(size_t size)
 {
     int me = shmem_my_pe(), other = 1 - me;
     char *out = shmem_malloc(size), *in = shmem_calloc(1, size);
-    long *last_out = (long *)(out + size - sizeof(long)), *last_in = (long *)(in + size - sizeof(long));
+    long *last_out = (long *)(out + size - sizeof(long)),
+         *last_in = (long *)(in + size - sizeof(long));
     double begin = 0;
     for (long round = 1; round <= REPEATS + 2; round++) {
         if (round == 3)

@@ -1,5 +1,5 @@
-/* Puts and gets of process 0 to and from process 1, one after the other: the mean time per operation, and the
- * bandwidth.
+/* Puts and gets of process 0 to and from process 1, one after the other: the mean time per
+ * operation, and the bandwidth.
  *
  *     elanite prun -n 2 --machine es40-qsnet ./transfer 8B 4KB 256KB
  */

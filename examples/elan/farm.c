@@ -1,5 +1,5 @@
-/* Elanlib: process 0 receives work from all others, into library buffers, and notifies each one by a put when the work
- * is done.
+/* Elanlib: process 0 receives work from all others, into library buffers, and notifies each one by
+ * a put when the work is done.
  *
  *     elancc -O2 -o farm farm.c
  *     elanite prun -n 8 --ranks-per-node 4 --machine es40-qsnet ./farm
@@ -19,9 +19,10 @@ int main(void)
     ELAN_BASE *base = elan_baseInit(0);
     ELAN_STATE *state = base->state;
     int me = (int)state->vp;
-    ELAN_TPORT *port = elan_tportInit(state, elan_gallocQueue(base, base->allGroup), base->tport_nslots, base->tport_smallmsg,
-                                      base->tport_bigmsg, base->tport_stripemsg, base->waitType, base->retryCount,
-                                      &base->shm_key, base->shm_fifodepth, base->shm_fragsize, base->tport_flags);
+    ELAN_TPORT *port = elan_tportInit(
+        state, elan_gallocQueue(base, base->allGroup), base->tport_nslots, base->tport_smallmsg,
+        base->tport_bigmsg, base->tport_stripemsg, base->waitType, base->retryCount, &base->shm_key,
+        base->shm_fifodepth, base->shm_fragsize, base->tport_flags);
     long *done = elan_gallocMain(base, base->allGroup, 8, sizeof(long)), yes = 1;
     char *work = elan_gallocMain(base, base->allGroup, 64, 500);
     *done = 0;

@@ -1,4 +1,5 @@
-/* Elan3lib: each process puts a kilobyte into the memory of its right neighbour, whose adapter then sets an event.
+/* Elan3lib: each process puts a kilobyte into the memory of its right neighbour, whose adapter then
+ * sets an event.
  *
  *     elancc -O2 -o ring ring.c
  *     elanite prun -n 4 --machine es40-qsnet ./ring
@@ -15,7 +16,8 @@ int main(void)
     ELAN3_CTX *ctx = elan3_init(0, 0x10000000, 1 << 20, 0x80000000, 1 << 20);
     int me = elan3_process(ctx), all = elan3_nvps(NULL);
 
-    /* All make the same allocations in the same order, so that their buffers have the same addresses. */
+    /* All make the same allocations in the same order, so that their buffers have the same
+     * addresses. */
     char *mine = elan3_allocMain(ctx, 64, SIZE), *theirs = elan3_allocMain(ctx, 64, SIZE);
     sdramaddr_t arrived = elan3_allocElan(ctx, E3_EVENT_ALIGN, sizeof(E3_Event));
     sdramaddr_t dma = elan3_allocElan(ctx, E3_DMA_ALIGN, sizeof(E3_DMA));

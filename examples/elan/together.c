@@ -27,16 +27,19 @@ int main(void)
 {
     ELAN_BASE *base = elan_baseInit(0);
     ELAN_GROUP *group = base->allGroup;
-    double hardware = time_of(base->state, group, elan_hgsync), software = time_of(base->state, group, elan_gsync);
+    double hardware = time_of(base->state, group, elan_hgsync),
+           software = time_of(base->state, group, elan_gsync);
 
     long *word = elan_gallocMain(base, group, 8, sizeof(long)), sum;
     unsigned root = 5 % group->size;
     *word = group->self == root ? 42 : 0;
     elan_hbcast(group, word, sizeof *word, root, ELAN_GLOBAL_DEST);
-    elan_reduce(group, word, &sum, sizeof sum, 1, add, NULL, 0, 0, ELAN_RESULT_ALL | ELAN_REDUCE_COMMUTE, 0);
+    elan_reduce(group, word, &sum, sizeof sum, 1, add, NULL, 0, 0,
+                ELAN_RESULT_ALL | ELAN_REDUCE_COMMUTE, 0);
     if (*word != 42 || sum != 42 * (long)group->size)
         abort();
     if (group->self == 0)
-        printf("barriers of %u processes take %.2f us by hardware and %.2f us by software\n", group->size, hardware, software);
+        printf("barriers of %u processes take %.2f us by hardware and %.2f us by software\n",
+               group->size, hardware, software);
     return 0;
 }

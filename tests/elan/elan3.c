@@ -1,4 +1,5 @@
-/* Elan3lib: memory in both address spaces, DMAs in both directions, all event kinds, DMA chains, permissions. */
+/* Elan3lib: memory in both address spaces, DMAs in both directions, all event kinds, DMA chains,
+ * permissions. */
 #include <elan/elan.h>
 #include <elan3/elan3.h>
 #include <stdio.h>
@@ -29,8 +30,8 @@ static E3_Addr elan(sdramaddr_t at)
 }
 
 /* A descriptor in the adapter's memory. */
-static sdramaddr_t descriptor(E3_uint32 direction, E3_Addr from, E3_Addr to, unsigned size, unsigned other,
-                              E3_Addr fromEvent, E3_Addr toEvent)
+static sdramaddr_t descriptor(E3_uint32 direction, E3_Addr from, E3_Addr to, unsigned size,
+                              unsigned other, E3_Addr fromEvent, E3_Addr toEvent)
 {
     static E3_DMA *main;
     if (!main)
@@ -43,7 +44,8 @@ static sdramaddr_t descriptor(E3_uint32 direction, E3_Addr from, E3_Addr to, uns
     main->dma_dest = to;
     main->dma_srcEvent = fromEvent;
     main->dma_destEvent = toEvent;
-    main->dma_srcCookieVProc = reads ? elan3_remote_cookie(ctx, me, other) : elan3_local_cookie(ctx, me, other);
+    main->dma_srcCookieVProc =
+        reads ? elan3_remote_cookie(ctx, me, other) : elan3_local_cookie(ctx, me, other);
     main->dma_destCookieVProc = reads ? elan3_local_cookie(ctx, me, other) : other;
     elan3_copy32_to_sdram(ctx->sdram, main, place);
     return place;
@@ -53,7 +55,8 @@ int main(void)
 {
     ELAN_CAPABILITY cap;
     ctx = elan3_init(0, 0x10000000, 1 << 24, 0x80000000, 1 << 20);
-    CHECK(ctx && elan3_create(ctx, &cap) == 0 && elan3_attach(ctx, &cap) == 0 && elan3_addvp(ctx, 0, &cap) == 0);
+    CHECK(ctx && elan3_create(ctx, &cap) == 0 && elan3_attach(ctx, &cap) == 0 &&
+          elan3_addvp(ctx, 0, &cap) == 0);
     me = (unsigned)elan3_process(ctx);
     all = (unsigned)elan3_nvps(&cap);
     unsigned right = (me + 1) % all, left = (me + all - 1) % all;
@@ -66,12 +69,14 @@ int main(void)
     /* Addresses. */
     enum { SIZE = 5000 };
     char *out = elan3_allocMain(ctx, 64, SIZE), *in = elan3_allocMain(ctx, 64, SIZE), stack;
-    CHECK(elan3_main2elan(ctx, out) >= 0x10000000 && elan3_elan2main(ctx, elan3_main2elan(ctx, in)) == in);
+    CHECK(elan3_main2elan(ctx, out) >= 0x10000000 &&
+          elan3_elan2main(ctx, elan3_main2elan(ctx, in)) == in);
     CHECK(elan3_addressable(ctx, out, SIZE) && !elan3_addressable(ctx, &stack, 1));
     sdramaddr_t spare = elan3_allocElan(ctx, 64, 128);
     elan3_zero_byte_sdram(ctx->sdram, spare, 128);
     elan3_write32_sdram(ctx->sdram, spare + 4, 77);
-    CHECK(elan3_read32_sdram(ctx->sdram, spare) == 0 && elan3_read32_sdram(ctx->sdram, spare + 4) == 77);
+    CHECK(elan3_read32_sdram(ctx->sdram, spare) == 0 &&
+          elan3_read32_sdram(ctx->sdram, spare + 4) == 77);
     CHECK(elan(spare) >= 0x80000000 && elan3_elan2sdram(ctx, elan(spare)) == spare);
 
     /* Around the ring, with an event at each end. */

@@ -1,4 +1,5 @@
-/* Groups: barriers, broadcasts, reductions by the program's functions, gathering and exchanging, groups with some processes. */
+/* Groups: barriers, broadcasts, reductions by the program's functions, gathering and exchanging,
+ * groups with some processes. */
 #include "check.h"
 
 static int calls;
@@ -53,7 +54,8 @@ static void collective(ELAN_GROUP *group)
     for (int i = 0; i < 600; i++)
         vector[i] = (long)self * 1000 + i;
     memset(sum, 0, 600 * sizeof(long));
-    elan_reduce(group, vector, sum, sizeof(long), 600, add, &extra, 0, 0, ELAN_RESULT_ALL | ELAN_REDUCE_COMMUTE, 0);
+    elan_reduce(group, vector, sum, sizeof(long), 600, add, &extra, 0, 0,
+                ELAN_RESULT_ALL | ELAN_REDUCE_COMMUTE, 0);
     for (int i = 0; i < 600; i++)
         CHECK(sum[i] == (long)size * i + 1000L * size * (size - 1) / 2);
     extra = 1; /* one more for each pair */
@@ -65,7 +67,8 @@ static void collective(ELAN_GROUP *group)
     elan_reduce(group, name, name, 16, 1, first, NULL, 0, 0, ELAN_RESULT_ALL, 0);
     CHECK(name[0] == 'a' && name[15] == 'a');
 
-    unsigned *table = calloc(size * size, sizeof(unsigned)), *exchanged = calloc(size, sizeof(unsigned));
+    unsigned *table = calloc(size * size, sizeof(unsigned)),
+             *exchanged = calloc(size, sizeof(unsigned));
     for (unsigned i = 0; i < size; i++)
         table[i] = 100 * self + i;
     elan_alltoall(group, table, exchanged, sizeof(unsigned), 0);

@@ -64,7 +64,9 @@ int main(void)
 
         for (unsigned i = 0; i < all; i++) {
             unsigned value = me + round;
-            elan_wait(elan_doput(control, &value, slots + me, elan_destEvent(arrived), sizeof value, i, 0), base->waitType);
+            elan_wait(elan_doput(control, &value, slots + me, elan_destEvent(arrived), sizeof value,
+                                 i, 0),
+                      base->waitType);
         }
         elan_wait(arrived, base->waitType);
         CHECK(elan_devent_completed(0, arrived) && elan_poll(arrived, 0));

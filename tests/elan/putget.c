@@ -1,4 +1,5 @@
-/* Puts and gets: lengths, small sources that are reused, links, vectors, strides, all ends together, statistics. */
+/* Puts and gets: lengths, small sources that are reused, links, vectors, strides, all ends
+ * together, statistics. */
 #include "check.h"
 
 enum { MOST = 300000 };
@@ -86,14 +87,16 @@ int main(void)
     elan_gsync(base->allGroup);
     int far[] = {32 * sizeof(double)}, near[] = {6 * sizeof(double)};
     unsigned counts[] = {6 * sizeof(double), 8};
-    elan_wait(elan_getss(control, matrix + 3 * 32 + 5, own, far, near, counts, 1, right), base->waitType);
+    elan_wait(elan_getss(control, matrix + 3 * 32 + 5, own, far, near, counts, 1, right),
+              base->waitType);
     for (int row = 0; row < 8; row++)
         for (int column = 0; column < 6; column++) {
             CHECK(own[row][column] == right + ((3 + row) * 32 + 5 + column) / 10000.0);
             own[row][column] = -1.0 - me;
         }
     elan_gsync(base->allGroup);
-    elan_wait(elan_putss(control, own, matrix + 20 * 32 + 1, near, far, counts, 1, right), base->waitType);
+    elan_wait(elan_putss(control, own, matrix + 20 * 32 + 1, near, far, counts, 1, right),
+              base->waitType);
     elan_gsync(base->allGroup);
     for (int i = 0; i < 32 * 32; i++) {
         int row = i / 32 - 20, column = i % 32 - 1;
@@ -101,7 +104,8 @@ int main(void)
         CHECK(matrix[i] == (inside ? -1.0 - left : me + i / 10000.0));
     }
     elan_gsync(base->allGroup);
-    void *from[] = {&own[0][0], &own[2][0], &own[4][0]}, *to[] = {matrix, matrix + 100, matrix + 200};
+    void *from[] = {&own[0][0], &own[2][0], &own[4][0]},
+         *to[] = {matrix, matrix + 100, matrix + 200};
     elan_wait(elan_putv(control, from, to, 2 * sizeof(double), 3, left), base->waitType);
     elan_gsync(base->allGroup);
     for (int i = 0; i < 3; i++)

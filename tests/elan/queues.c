@@ -63,12 +63,14 @@ int main(void)
     /* One process's own queue: it sends the address. */
     for (unsigned i = 0; i < me; i++)
         elan_allocQueue(state);
-    ELAN_QUEUE *mine = elan_allocQueue(state), **theirs = elan_gallocMain(base, base->allGroup, 8, sizeof mine);
+    ELAN_QUEUE *mine = elan_allocQueue(state),
+               **theirs = elan_gallocMain(base, base->allGroup, 8, sizeof mine);
     rx = elan_queueRxInit(state, mine, 1, 64, ELAN_RAIL_ALL, 0);
     elan_wait(elan_put(state, &mine, theirs, sizeof mine, (me + 1) % all), base->waitType);
     elan_gsync(base->allGroup);
     tx = elan_queueTxInit(state, *theirs, ELAN_RAIL_ALL, 0);
-    elan_wait(elan_queueTx(tx, (me + all - 1) % all, &me, sizeof me, ELAN_RAIL_ALL), base->waitType);
+    elan_wait(elan_queueTx(tx, (me + all - 1) % all, &me, sizeof me, ELAN_RAIL_ALL),
+              base->waitType);
     unsigned *from = elan_queueRxWait(rx, NULL, base->waitType);
     CHECK(*from == (me + 1) % all);
     return finish();

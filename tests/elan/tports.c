@@ -1,11 +1,13 @@
-/* Tports: order, masks, wild cards, probes, library buffers, synchronous sends, several ports, statistics. */
+/* Tports: order, masks, wild cards, probes, library buffers, synchronous sends, several ports,
+ * statistics. */
 #include "check.h"
 
 static ELAN_TPORT *port(void)
 {
-    return elan_tportInit(state, elan_gallocQueue(base, base->allGroup), base->tport_nslots, base->tport_smallmsg,
-                          base->tport_bigmsg, base->tport_stripemsg, base->waitType, base->retryCount, &base->shm_key,
-                          base->shm_fifodepth, base->shm_fragsize, base->tport_flags);
+    return elan_tportInit(state, elan_gallocQueue(base, base->allGroup), base->tport_nslots,
+                          base->tport_smallmsg, base->tport_bigmsg, base->tport_stripemsg,
+                          base->waitType, base->retryCount, &base->shm_key, base->shm_fifodepth,
+                          base->shm_fragsize, base->tport_flags);
 }
 
 int main(void)
@@ -22,7 +24,8 @@ int main(void)
     for (unsigned s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         memset(out, (int)(me + s), sizes[s]);
         ELAN_EVENT *rx = elan_tportRxStart(tport, 0, -1, (int)left, -1, 5, in, sizeof in);
-        ELAN_EVENT *tx = elan_tportTxStart(tport, s % 2 ? ELAN_TPORT_TXSYNC : 0, right, (int)me, 5, out, sizes[s]);
+        ELAN_EVENT *tx = elan_tportTxStart(tport, s % 2 ? ELAN_TPORT_TXSYNC : 0, right, (int)me, 5,
+                                           out, sizes[s]);
         CHECK(elan_tportRxWait(rx, &sender, &tag, &size) == in);
         CHECK(sender == (int)left && tag == 5 && size == sizes[s]);
         for (size_t i = 0; i < size; i++)

@@ -1,5 +1,6 @@
-/* Barriers and a sum, by calls that are linked (-DLINKED), or that are found by dlsym of the library's handle, as by
-   languages with a foreign-function interface. With the word "half", odd ranks end before MPI_Init. */
+/* Barriers and a sum, by calls that are linked (-DLINKED), or that are found by dlsym of the
+   library's handle, as by languages with a foreign-function interface. With the word "half", odd
+   ranks end before MPI_Init. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -35,7 +36,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < 10; i++)
         MPI(MPI_Barrier)(MPI_COMM_WORLD);
     if (rank == 0)
-        printf("%d ranks, sum %d, a barrier in %.3f us\n", size, sum, 1e5 * (MPI(MPI_Wtime)() - start));
+        printf("%d ranks, sum %d, a barrier in %.3f us\n", size, sum,
+               1e5 * (MPI(MPI_Wtime)() - start));
     MPI(MPI_Finalize)();
     return 0;
 }

@@ -7,7 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static unsigned char *heap, fixed[SIZE] __attribute__((aligned(64))), own[SIZE] __attribute__((aligned(64)));
+static unsigned char *heap, fixed[SIZE] __attribute__((aligned(64))),
+    own[SIZE] __attribute__((aligned(64)));
 static volatile uint64_t signals[SIGNALS];
 static int me, all, records;
 
@@ -17,7 +18,8 @@ static inline void fill(void)
 
     for (unsigned region = 0; region < 3; region++)
         for (unsigned i = 0; i < SIZE; i++)
-            regions[region][i] = (unsigned char)((unsigned)me * 37 + region * 101 + i * 13 + (i >> 8) * 7 + 1);
+            regions[region][i] =
+                (unsigned char)((unsigned)me * 37 + region * 101 + i * 13 + (i >> 8) * 7 + 1);
     char path[4096];
     snprintf(path, sizeof path, "%s/%d", getenv("FUZZ_RECORDS"), me);
     records = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -27,7 +29,8 @@ static inline void fill(void)
 
 static inline void append(void)
 {
-    if (write(records, heap, SIZE) != SIZE || write(records, fixed, SIZE) != SIZE || write(records, own, SIZE) != SIZE)
+    if (write(records, heap, SIZE) != SIZE || write(records, fixed, SIZE) != SIZE ||
+        write(records, own, SIZE) != SIZE)
         abort();
 }
 

@@ -27,7 +27,8 @@ static inline void begin(void)
     me = (int)state->vp;
     all = (int)state->nvp;
     heap = elan_gallocMain(base, base->allGroup, 64, SIZE);
-    tport = elan_tportInit(state, elan_gallocQueue(base, base->allGroup), 9, 9, 9, 9, 0, 0, 0, 0, 0, 0);
+    tport =
+        elan_tportInit(state, elan_gallocQueue(base, base->allGroup), 9, 9, 9, 9, 0, 0, 0, 0, 0, 0);
     ELAN_QUEUE *queue = elan_gallocQueue(base, base->allGroup);
     inbox = elan_queueRxInit(state, queue, 4, elan_queueMaxSlotSize(state), ELAN_RAIL_ALL, 0);
     outbox = elan_queueTxInit(state, queue, ELAN_RAIL_ALL, 0);
@@ -89,7 +90,8 @@ static inline void locked(void *word, uint64_t operand, int lock, unsigned vp)
     elan_lockUnLock(state, &locks[lock]);
 }
 
-static inline void enqueue(unsigned vp, int region, unsigned offset, const void *from, unsigned bytes)
+static inline void enqueue(unsigned vp, int region, unsigned offset, const void *from,
+                           unsigned bytes)
 {
     struct queued message = {(unsigned char)region, offset, bytes, {0}};
 
@@ -125,8 +127,8 @@ static inline void matrix(void *in, void *inout, int *count, void *handle)
 
     (void)handle;
     for (int i = 0; i < *count; i++, a += 4, b += 4) {
-        uint32_t c[] = {a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3], a[2] * b[0] + a[3] * b[2],
-                        a[2] * b[1] + a[3] * b[3]};
+        uint32_t c[] = {a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3],
+                        a[2] * b[0] + a[3] * b[2], a[2] * b[1] + a[3] * b[3]};
         memcpy(b, c, sizeof c);
     }
 }

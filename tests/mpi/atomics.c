@@ -1,4 +1,5 @@
-/* MPI's atomic operations on a rank that computes: their results, and each kind's time, which rank 0 writes. */
+/* MPI's atomic operations on a rank that computes: their results, and each kind's time, which rank
+ * 0 writes. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 
@@ -10,7 +11,8 @@ static MPI_Win window;
 static void *memory;
 
 /* Rank 0 changes a word in rank 1, which computes meanwhile for a millisecond. */
-static void change(const char *name, MPI_Datatype type, MPI_Op op, const void *word, const void *operand, const void *want)
+static void change(const char *name, MPI_Datatype type, MPI_Op op, const void *word,
+                   const void *operand, const void *want)
 {
     int size;
     double start;
@@ -72,7 +74,8 @@ static void count(int rounds)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_sync(window);
     require(rank != 0 || counter[1] == 3L * rounds * ranks, "the counter is %ld", counter[1]);
-    require(counter[2] == 3 * (100 + (rank + ranks - 1) % ranks) + 1, "the product is %ld", counter[2]);
+    require(counter[2] == 3 * (100 + (rank + ranks - 1) % ranks) + 1, "the product is %ld",
+            counter[2]);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,8 @@
 /* Programs that wait without blocking: the clock has to go on for them.
  *
- * Polls MPI_Wtime, then clock_gettime, until a millisecond has passed; sleeps by nanosleep and usleep; polls MPI_Test and
- * MPI_Iprobe for messages that are sent a millisecond later. Every wait must last at least as long as it should.
+ * Polls MPI_Wtime, then clock_gettime, until a millisecond has passed; sleeps by nanosleep and
+ * usleep; polls MPI_Test and MPI_Iprobe for messages that are sent a millisecond later. Every wait
+ * must last at least as long as it should.
  */
 #define _DEFAULT_SOURCE /* usleep */
 #include "check.h"
@@ -71,7 +72,8 @@ int main(int argc, char **argv)
             for (; !there; polls++)
                 MPI_Test(&request, &there, MPI_STATUS_IGNORE);
         }
-        require(rank == 0 || (number == probing && polls > 0), "received %d after %ld polls", number, polls);
+        require(rank == 0 || (number == probing && polls > 0), "received %d after %ld polls",
+                number, polls);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     say("all is well");

@@ -97,7 +97,8 @@ void expect(const void *memory, size_t size, uint64_t key, const char *what)
     const unsigned char *bytes = memory;
     for (size_t place = 0; place < size; place++) {
         unsigned char right = (unsigned char)(word_at(key, place / 8) >> place % 8 * 8);
-        require(bytes[place] == right, "%s: byte %zu of %zu is %02x, not %02x", what, place, size, bytes[place], right);
+        require(bytes[place] == right, "%s: byte %zu of %zu is %02x, not %02x", what, place, size,
+                bytes[place], right);
     }
     digest(memory, size);
 }

@@ -1,7 +1,9 @@
-/* What the test programs share: who is who, payloads that can be checked, messages, a digest of what was received.
+/* What the test programs share: who is who, payloads that can be checked, messages, a digest of
+ * what was received.
  *
- * Everything that is received is compared with what must have been sent, byte by byte. Rank 0 writes the lines of output, so that
- * their order is that of the program. Whatever is wrong goes to standard error and ends all ranks with exit code 1.
+ * Everything that is received is compared with what must have been sent, byte by byte. Rank 0
+ * writes the lines of output, so that their order is that of the program. Whatever is wrong goes to
+ * standard error and ends all ranks with exit code 1.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -12,7 +14,8 @@
 /* This process, and how many there are. */
 extern int rank, ranks;
 
-/* Whether lines are written that differ from run to run on real hardware: orders of arrival, times (--no-order). */
+/* Whether lines are written that differ from run to run on real hardware: orders of arrival, times
+ * (--no-order). */
 extern int order_shown;
 
 /* Starts MPI and reads the options; at least `least` processes. */
@@ -33,7 +36,8 @@ void say_order(const char *format, ...);
 /* The name of a message: who sends to whom, and a number. */
 uint64_t key_of(int from, int to, int number);
 
-/* Writes the content that a key stands for; compares received content with it, and takes it into this rank's digest. */
+/* Writes the content that a key stands for; compares received content with it, and takes it into
+ * this rank's digest. */
 void fill(void *memory, size_t size, uint64_t key);
 void expect(const void *memory, size_t size, uint64_t key, const char *what);
 

@@ -37,7 +37,8 @@ static void broadcasts(void)
 
 static void reductions(void)
 {
-    /* Whole numbers, small enough that doubles hold every sum exactly, in any order of additions. */
+    /* Whole numbers, small enough that doubles hold every sum exactly, in any order of additions.
+     */
     enum { COUNT = 1000 };
     static int whole[COUNT], sum[COUNT], most[COUNT];
     static double real[COUNT], real_sum[COUNT], least[COUNT];
@@ -51,9 +52,11 @@ static void reductions(void)
     MPI_Allreduce(real, real_sum, COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(real, least, COUNT, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
     for (int index = 0; index < COUNT; index++) {
-        require(sum[index] == total + (long)ranks * index, "allreduce: a sum of int is %d", sum[index]);
+        require(sum[index] == total + (long)ranks * index, "allreduce: a sum of int is %d",
+                sum[index]);
         require(most[index] == ranks - 1 + index, "allreduce: the most of int is %d", most[index]);
-        require(real_sum[index] == (double)total * 0.5 - (double)ranks * index, "allreduce: a sum is %g", real_sum[index]);
+        require(real_sum[index] == (double)total * 0.5 - (double)ranks * index,
+                "allreduce: a sum is %g", real_sum[index]);
         require(least[index] == -index, "allreduce: the least is %g", least[index]);
     }
     digest(sum, sizeof sum);
@@ -157,7 +160,8 @@ static void communicators(void)
     MPI_Isend(&world, 1, MPI_INT, right, 5, MPI_COMM_WORLD, &requests[2]);
     MPI_Isend(&other, 1, MPI_INT, right, 5, copy, &requests[3]);
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
-    require(from_world == left && from_copy == 1000 + left, "dup: %d and %d from %d", from_world, from_copy, left);
+    require(from_world == left && from_copy == 1000 + left, "dup: %d and %d from %d", from_world,
+            from_copy, left);
     MPI_Comm_free(&copy);
     MPI_Comm_free(&half);
     /* A line of ranks; the ends have no neighbour beyond. */
@@ -165,7 +169,8 @@ static void communicators(void)
     int period = 0;
     MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &period, 0, &cart);
     MPI_Cart_shift(cart, 0, 1, &left, &right);
-    MPI_Sendrecv(&rank, 1, MPI_INT, right, 0, &received, 1, MPI_INT, left, 0, cart, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&rank, 1, MPI_INT, right, 0, &received, 1, MPI_INT, left, 0, cart,
+                 MPI_STATUS_IGNORE);
     require(received == (rank ? rank - 1 : -1), "cart: %d from the left", received);
     digest(&received, sizeof received);
     MPI_Comm_free(&cart);

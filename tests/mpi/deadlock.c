@@ -1,4 +1,5 @@
-/* Every rank receives from its right neighbour, and no rank sends: natively, this waits for ever. */
+/* Every rank receives from its right neighbour, and no rank sends: natively, this waits for ever.
+ */
 #include "check.h"
 
 #include <mpi.h>

@@ -1,8 +1,9 @@
 /* Every MPI call kind that the simulated network has to carry, for two processes or more.
  *
- * Each section checks its received data, and ends with a line: its name and the digest over all ranks' received data. Between
- * them, the order in which messages arrived where the program leaves it open, and the time; without these (--no-order) the
- * output is the same on every machine, and for every run.
+ * Each section checks its received data, and ends with a line: its name and the digest over all
+ * ranks' received data. Between them, the order in which messages arrived where the program leaves
+ * it open, and the time; without these (--no-order) the output is the same on every machine, and
+ * for every run.
  *
  *     mpiexec -n 64 ./everything --no-order
  */

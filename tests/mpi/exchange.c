@@ -1,10 +1,12 @@
-/* Both directions at once, as benchmarks/mpi/ping measures them, but with both processes at the same instant of a common clock.
+/* Both directions at once, as benchmarks/mpi/ping measures them, but with both processes at the
+ * same instant of a common clock.
  *
  *     mpiexec -n 2 ./exchange SIZE... [--no-order]     SIZE: a message's bytes, or several
  *
- * An exchange's duration depends on how far apart the processes are when it starts: they stay in the rhythm that they have
- * found, early and late in turn. So only exchanges with equal starts can be compared to a tenth of a nanosecond. For each size
- * a line has the mean over four exchanges, after one to warm up, in microseconds.
+ * An exchange's duration depends on how far apart the processes are when it starts: they stay in
+ * the rhythm that they have found, early and late in turn. So only exchanges with equal starts can
+ * be compared to a tenth of a nanosecond. For each size a line has the mean over four exchanges,
+ * after one to warm up, in microseconds.
  */
 #define _POSIX_C_SOURCE 200112L /* clock_nanosleep */
 #include "check.h"

@@ -1,5 +1,5 @@
-/* Messages in a ring, for the argument's number of rounds, on a machine with parts that may fail. A byte that differs from the
- * sent one ends all ranks with code 9. */
+/* Messages in a ring, for the argument's number of rounds, on a machine with parts that may fail. A
+ * byte that differs from the sent one ends all ranks with code 9. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ int main(int argc, char **argv)
     for (int round = 0; round < rounds; round++) {
         int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks;
         memset(out, rank + round, SIZE);
-        MPI_Sendrecv(out, SIZE, MPI_CHAR, to, 5, in, SIZE, MPI_CHAR, from, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, SIZE, MPI_CHAR, to, 5, in, SIZE, MPI_CHAR, from, 5, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
         for (int byte = 0; byte < SIZE; byte++)
             if (in[byte] != (char)(from + round))
                 MPI_Abort(MPI_COMM_WORLD, 9);

@@ -1,5 +1,5 @@
-// The simulated time, in us, for each operation on files, in the folder that the first argument names. Then 1 MB from each rank by
-// MPI-IO: independent, collective, read back, and nonblocking.
+// The simulated time, in us, for each operation on files, in the folder that the first argument
+// names. Then 1 MB from each rank by MPI-IO: independent, collective, read back, and nonblocking.
 #define _GNU_SOURCE
 #include "check.h"
 #include <fcntl.h>
@@ -61,10 +61,14 @@ static void calls(const char *folder)
     TIME("fread", fread(bytes, 1, MB, stream) == MB);
     TIME("fclose", fclose(stream) == 0);
     unlink(path);
-    TIME("a pipe", pipe(pipes) == 0 && write(pipes[1], bytes, 99) == 99 && read(pipes[0], bytes, 99) == 99);
-    TIME("/proc", (file = open("/proc/self/stat", O_RDONLY)) >= 0 && read(file, bytes, 99) == 99 && close(file) == 0);
-    TIME("/dev/null", (file = open("/dev/null", O_WRONLY)) >= 0 && write(file, bytes, 99) == 99 && close(file) == 0);
-    TIME("memory", (file = memfd_create("files", 0)) >= 0 && write(file, bytes, 99) == 99 && close(file) == 0);
+    TIME("a pipe",
+         pipe(pipes) == 0 && write(pipes[1], bytes, 99) == 99 && read(pipes[0], bytes, 99) == 99);
+    TIME("/proc", (file = open("/proc/self/stat", O_RDONLY)) >= 0 && read(file, bytes, 99) == 99 &&
+                      close(file) == 0);
+    TIME("/dev/null", (file = open("/dev/null", O_WRONLY)) >= 0 && write(file, bytes, 99) == 99 &&
+                          close(file) == 0);
+    TIME("memory", (file = memfd_create("files", 0)) >= 0 && write(file, bytes, 99) == 99 &&
+                       close(file) == 0);
     TIME("standard output", write(1, "", 0) == 0);
 }
 
@@ -80,13 +84,15 @@ static void mpi_io(const char *folder)
     MPI_Barrier(MPI_COMM_WORLD);
     TIME("MPI_File_write_at", !MPI_File_write_at(file, at, bytes, MB, MPI_BYTE, MPI_STATUS_IGNORE));
     MPI_Barrier(MPI_COMM_WORLD);
-    TIME("MPI_File_write_at_all", !MPI_File_write_at_all(file, at, bytes, MB, MPI_BYTE, MPI_STATUS_IGNORE));
+    TIME("MPI_File_write_at_all",
+         !MPI_File_write_at_all(file, at, bytes, MB, MPI_BYTE, MPI_STATUS_IGNORE));
     MPI_Barrier(MPI_COMM_WORLD);
-    TIME("MPI_File_read_at_all", !MPI_File_read_at_all(file, next, bytes, MB, MPI_BYTE, MPI_STATUS_IGNORE)
-                                     && bytes[MB - 1] == 'a' + (rank + 1) % ranks);
+    TIME("MPI_File_read_at_all",
+         !MPI_File_read_at_all(file, next, bytes, MB, MPI_BYTE, MPI_STATUS_IGNORE) &&
+             bytes[MB - 1] == 'a' + (rank + 1) % ranks);
     MPI_Barrier(MPI_COMM_WORLD);
-    TIME("MPI_File_iread_at", !MPI_File_iread_at(file, at, bytes, MB, MPI_BYTE, &request)
-                                  && !MPI_Wait(&request, MPI_STATUS_IGNORE) && bytes[5] == 'a' + rank);
+    TIME("MPI_File_iread_at", !MPI_File_iread_at(file, at, bytes, MB, MPI_BYTE, &request) &&
+                                  !MPI_Wait(&request, MPI_STATUS_IGNORE) && bytes[5] == 'a' + rank);
     MPI_File_close(&file);
     if (rank == 0)
         unlink(path);

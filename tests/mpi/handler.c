@@ -1,5 +1,6 @@
-/* Messages to and from the last rank, whose cable has died, in a program that handles errors: each call fails, and the others
- * continue among themselves. Every rank sleeps until 10 ms, when the last rank is no longer reachable.
+/* Messages to and from the last rank, whose cable has died, in a program that handles errors: each
+ * call fails, and the others continue among themselves. Every rank sleeps until 10 ms, when the
+ * last rank is no longer reachable.
  *
  *   handler [returns|function|fatal|late|collective|posted|probe]
  *
@@ -25,7 +26,8 @@ enum { LONG = 20000, SHORT = 8 };
 static char out[LONG], in[LONG];
 static int last, failures;
 
-/* Whether the handler is a function, and the error for which it was called last. MPICH returns no handler then. */
+/* Whether the handler is a function, and the error for which it was called last. MPICH returns no
+ * handler then. */
 static int own, handled;
 
 static void handle(MPI_Comm *comm, int *code, ...)
@@ -34,7 +36,8 @@ static void handle(MPI_Comm *comm, int *code, ...)
     handled = *code;
 }
 
-/* The call must have failed, and its error must name the lost message and the last rank's cable, if there is room. */
+/* The call must have failed, and its error must name the lost message and the last rank's cable, if
+ * there is room. */
 static void loses(const char *what, const char *call, int code)
 {
     char text[MPI_MAX_ERROR_STRING];
@@ -67,7 +70,8 @@ static void ring(int round)
 {
     int to = (rank + 1) % last, from = (rank + last - 1) % last;
     fill(out, LONG, key_of(rank, to, round));
-    int code = MPI_Sendrecv(out, LONG, MPI_CHAR, to, 9, in, LONG, MPI_CHAR, from, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    int code = MPI_Sendrecv(out, LONG, MPI_CHAR, to, 9, in, LONG, MPI_CHAR, from, 9, MPI_COMM_WORLD,
+                            MPI_STATUS_IGNORE);
     require(code == MPI_SUCCESS, "the ranks that are left do not reach each other");
     expect(in, LONG, key_of(from, rank, round), "message of the ring");
 }
@@ -80,8 +84,8 @@ static void single(int peer)
     fails("MPI_Send of a short message", MPI_Send(out, SHORT, MPI_CHAR, peer, 1, world));
     fails("MPI_Ssend", MPI_Ssend(out, LONG, MPI_CHAR, peer, 1, world));
     fails("MPI_Recv", MPI_Recv(in, LONG, MPI_CHAR, peer, 1, world, MPI_STATUS_IGNORE));
-    fails("MPI_Sendrecv", MPI_Sendrecv(out, LONG, MPI_CHAR, peer, 1, in, LONG, MPI_CHAR, peer, 1, world,
-        MPI_STATUS_IGNORE));
+    fails("MPI_Sendrecv", MPI_Sendrecv(out, LONG, MPI_CHAR, peer, 1, in, LONG, MPI_CHAR, peer, 1,
+                                       world, MPI_STATUS_IGNORE));
     MPI_Isend(out, LONG, MPI_CHAR, peer, 1, world, &request);
     fails("MPI_Wait for MPI_Isend", MPI_Wait(&request, MPI_STATUS_IGNORE));
     MPI_Irecv(in, LONG, MPI_CHAR, peer, 1, world, &request);
@@ -102,7 +106,8 @@ static void single(int peer)
     MPI_Request_free(&persistent[1]);
 }
 
-/* Messages with the last rank and with another one, at a time: only those with the last rank fail. */
+/* Messages with the last rank and with another one, at a time: only those with the last rank fail.
+ */
 static void several(void)
 {
     enum { BOTH = 4 };
@@ -132,7 +137,8 @@ static void several(void)
     fails("status of MPI_Waitall", statuses[0].MPI_ERROR);
 }
 
-/* Calls by all ranks that Elanlib carries out. The group has lost a member, so they fail at all ranks. */
+/* Calls by all ranks that Elanlib carries out. The group has lost a member, so they fail at all
+ * ranks. */
 static void posted(void)
 {
     const char *what = "the collective operation is lost";

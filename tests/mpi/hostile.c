@@ -1,9 +1,10 @@
-/* A program with a stray pointer: besides its messages, it overwrites words in the memory that ranks and simulator
- * share.
+/* A program with a stray pointer: besides its messages, it overwrites words in the memory that
+ * ranks and simulator share.
  *
  *     elanite mpirun -n 3 ./hostile SEED
  *
- * Which words, and with what, depends on the seed and the rank: mostly words in a slot's head and its first orders.
+ * Which words, and with what, depends on the seed and the rank: mostly words in a slot's head and
+ * its first orders.
  */
 #include "check.h"
 
@@ -78,15 +79,16 @@ int main(int argc, char **argv)
     size_t length = 0;
     char *memory = shared(&length);
     require(memory != NULL, "this program is to run under elanite mpirun");
-    state = (argc > 1 ? strtoull(argv[1], NULL, 10) : 0) * 0x9e3779b97f4a7c15ULL + (uint64_t)rank * 77 + 1;
+    state = (argc > 1 ? strtoull(argv[1], NULL, 10) : 0) * 0x9e3779b97f4a7c15ULL +
+            (uint64_t)rank * 77 + 1;
     char *out = calloc(LARGEST, 1), *in = calloc(LARGEST, 1);
     require(out && in, "there is no memory");
     for (int round = 0; round < ROUNDS; round++) {
         if (below(20) == 0)
             scribble(memory, length);
         int size = 1 << (round % 17);
-        MPI_Sendrecv(out, size, MPI_CHAR, (rank + 1) % ranks, 0, in, size, MPI_CHAR, (rank + ranks - 1) % ranks, 0,
-            MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, size, MPI_CHAR, (rank + 1) % ranks, 0, in, size, MPI_CHAR,
+                     (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     free(out);
     free(in);

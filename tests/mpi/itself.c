@@ -1,5 +1,6 @@
-/* Messages from a rank to itself, which no network carries: 1 to 64 at a time, from a byte to 1 MB, 16 MB in all at most, by
- * their own requests or persistent ones, synchronous or not, all awaited together or some at a time.
+/* Messages from a rank to itself, which no network carries: 1 to 64 at a time, from a byte to 1 MB,
+ * 16 MB in all at most, by their own requests or persistent ones, synchronous or not, all awaited
+ * together or some at a time.
  *
  *     mpiexec -n 2 ./itself
  *
@@ -21,19 +22,24 @@ static void exchange(int many, size_t size, int way, char *out, char *in)
     for (int one = 0; one < many; one++) {
         fill(out + one * size, size, key_of(rank, rank, one + way));
         if (persistent)
-            MPI_Recv_init(in + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD, &all[one]);
+            MPI_Recv_init(in + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD,
+                          &all[one]);
         else
             MPI_Irecv(in + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD, &all[one]);
     }
     for (int one = 0; one < many; one++)
         if (persistent && way & 1)
-            MPI_Ssend_init(out + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD, &all[many + one]);
+            MPI_Ssend_init(out + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD,
+                           &all[many + one]);
         else if (persistent)
-            MPI_Send_init(out + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD, &all[many + one]);
+            MPI_Send_init(out + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD,
+                          &all[many + one]);
         else if (way & 1)
-            MPI_Issend(out + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD, &all[many + one]);
+            MPI_Issend(out + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD,
+                       &all[many + one]);
         else
-            MPI_Isend(out + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD, &all[many + one]);
+            MPI_Isend(out + one * size, (int)size, MPI_BYTE, rank, one, MPI_COMM_WORLD,
+                      &all[many + one]);
     if (persistent)
         MPI_Startall(2 * many, all);
     if (way & 2)
@@ -42,7 +48,8 @@ static void exchange(int many, size_t size, int way, char *out, char *in)
         for (; left > 0; left -= done)
             MPI_Waitsome(2 * many, all, &done, indices, MPI_STATUSES_IGNORE);
     for (int one = 0; one < many; one++)
-        expect(in + one * size, size, key_of(rank, rank, one + way), "a message of the rank to itself");
+        expect(in + one * size, size, key_of(rank, rank, one + way),
+               "a message of the rank to itself");
     for (int one = 0; one < 2 * many && persistent; one++)
         MPI_Request_free(&all[one]);
 }
@@ -59,7 +66,8 @@ int main(int argc, char **argv)
                 exchange(many, size, way, out, in);
             say("%d of %zu bytes", many, size);
         }
-    require(rank > 0 || MPI_Wtime() - begin < 20, "%g s for messages that cross no network", MPI_Wtime() - begin);
+    require(rank > 0 || MPI_Wtime() - begin < 20, "%g s for messages that cross no network",
+            MPI_Wtime() - begin);
     if (rank == 1)
         sleep(20);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,4 +1,5 @@
-/* The last rank ends early, as the argument names it, and the others continue among themselves, if mpiexec lets them
+/* The last rank ends early, as the argument names it, and the others continue among themselves, if
+ * mpiexec lets them
  * (-disable-auto-cleanup):
  *
  *   abort     by MPI_Abort with code 7, on a communicator that it has for itself

@@ -1,5 +1,5 @@
-/* Ranks that poll: livelock KIND. Rank 0 polls, the others wait for it. In kinds a to g no message comes any more; in m to r
-   the loop ends by itself, or the awaited message is sent after long. */
+/* Ranks that poll: livelock KIND. Rank 0 polls, the others wait for it. In kinds a to g no message
+   comes any more; in m to r the loop ends by itself, or the awaited message is sent after long. */
 #define _DEFAULT_SOURCE
 #include <mpi.h>
 #include <stdio.h>

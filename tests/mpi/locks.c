@@ -1,5 +1,6 @@
-/* Ranks take turns by locks on files, and keep each for some simulated time: in the folder that the argument names, each
- * adds to a number by flock, fcntl and lockf, and all write by MPI's shared file pointer, which has a lock of its own.
+/* Ranks take turns by locks on files, and keep each for some simulated time: in the folder that the
+ * argument names, each adds to a number by flock, fcntl and lockf, and all write by MPI's shared
+ * file pointer, which has a lock of its own.
  */
 #define _GNU_SOURCE
 #include "check.h"

@@ -1,9 +1,10 @@
-/* Messages a second: each rank exchanges 8-byte messages with its partner, rank ^ 1, and has no other work.
+/* Messages a second: each rank exchanges 8-byte messages with its partner, rank ^ 1, and has no
+ * other work.
  *
  *     mpiexec -n 64 ./messages [COUNT] [--no-order]
  *
- * COUNT exchanges (1000), each with a message in either direction. The program prints simulated time; the command's wall time
- * shows a simulator's speed.
+ * COUNT exchanges (1000), each with a message in either direction. The program prints simulated
+ * time; the command's wall time shows a simulator's speed.
  */
 #include "check.h"
 
@@ -21,8 +22,10 @@ int main(int argc, char **argv)
     double begin = MPI_Wtime();
     for (long number = 0; number < count; number++) {
         int64_t out = number << 20 | rank, in = -1;
-        MPI_Sendrecv(&out, 1, MPI_INT64_T, partner, 0, &in, 1, MPI_INT64_T, partner, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        require(in == (number << 20 | partner), "message %ld of %d is %lld", number, partner, (long long)in);
+        MPI_Sendrecv(&out, 1, MPI_INT64_T, partner, 0, &in, 1, MPI_INT64_T, partner, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        require(in == (number << 20 | partner), "message %ld of %d is %lld", number, partner,
+                (long long)in);
     }
     double own = MPI_Wtime() - begin, longest;
     MPI_Reduce(&own, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);

@@ -36,12 +36,14 @@ static void collecting(void)
         MPI_Get_count(&status, MPI_BYTE, &length);
         int from = status.MPI_SOURCE, number = status.MPI_TAG - 10;
         require(number == next[from]++, "message %d of rank %d overtook another", number, from);
-        require(length == length_of(from, number), "message %d of rank %d has %d bytes", number, from, length);
+        require(length == length_of(from, number), "message %d of rank %d has %d bytes", number,
+                from, length);
         for (int place = 0; place < length; place++) /* in any order, the same sum */
             together += (uint64_t)(unsigned char)data[place] * (uint64_t)(from + 1);
         char *right = malloc(LONG);
         fill(right, (size_t)length, key_of(from, 0, number));
-        require(memcmp(data, right, (size_t)length) == 0, "message %d of rank %d has the wrong content", number, from);
+        require(memcmp(data, right, (size_t)length) == 0,
+                "message %d of rank %d has the wrong content", number, from);
         free(right);
         snprintf(row + strlen(row), 16, " %d.%d", from, number);
         if (count % WIDTH == WIDTH - 1 || count == EACH * (ranks - 1) - 1) {
@@ -56,7 +58,8 @@ static void collecting(void)
     section("any source, any tag");
 }
 
-/* A message's length is learnt before it is received: by waiting, by asking, and by taking it out of the queue. */
+/* A message's length is learnt before it is received: by waiting, by asking, and by taking it out
+ * of the queue. */
 static void probing(void)
 {
     char *out = malloc(LONG), *in = malloc(LONG);
@@ -82,7 +85,8 @@ static void probing(void)
                 MPI_Improbe(left, 20 + kind, MPI_COMM_WORLD, &there, &message, &status);
         MPI_Get_count(&status, MPI_BYTE, &length);
         require(status.MPI_SOURCE == left && status.MPI_TAG == 20 + kind && length == lengths[kind],
-                "probe %d: %d bytes from %d with tag %d", kind, length, status.MPI_SOURCE, status.MPI_TAG);
+                "probe %d: %d bytes from %d with tag %d", kind, length, status.MPI_SOURCE,
+                status.MPI_TAG);
         if (kind < 2)
             MPI_Recv(in, length, MPI_BYTE, left, 20 + kind, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         else
@@ -111,8 +115,8 @@ static void sends(void)
         size_t size = (size_t)lengths[index];
         MPI_Request request;
         fill(out, size, key_of(rank, right, index));
-        MPI_Sendrecv(out, lengths[index], MPI_BYTE, right, 30, in, lengths[index], MPI_BYTE, left, 30, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, lengths[index], MPI_BYTE, right, 30, in, lengths[index], MPI_BYTE, left,
+                     30, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         expect(in, size, key_of(left, rank, index), "sendrecv");
         memset(in, 0, size);
         MPI_Irecv(in, lengths[index], MPI_BYTE, left, 31, MPI_COMM_WORLD, &request);
@@ -136,17 +140,19 @@ static void sends(void)
     }
     /* To oneself, and to MPI_PROC_NULL. */
     int number = 0;
-    MPI_Sendrecv(&rank, 1, MPI_INT, rank, 34, &number, 1, MPI_INT, rank, 34, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    require(number == rank, "sendrecv with oneself: %d", number);
-    MPI_Sendrecv(&rank, 1, MPI_INT, MPI_PROC_NULL, 34, &number, 1, MPI_INT, MPI_PROC_NULL, 34, MPI_COMM_WORLD,
+    MPI_Sendrecv(&rank, 1, MPI_INT, rank, 34, &number, 1, MPI_INT, rank, 34, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
+    require(number == rank, "sendrecv with oneself: %d", number);
+    MPI_Sendrecv(&rank, 1, MPI_INT, MPI_PROC_NULL, 34, &number, 1, MPI_INT, MPI_PROC_NULL, 34,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     free(out);
     free(in);
     free(room);
     section("sendrecv, ssend, rsend, bsend");
 }
 
-/* Sends a matrix's column, some blocks of an array, and records with gaps; the rest of the memory stays as it was. */
+/* Sends a matrix's column, some blocks of an array, and records with gaps; the rest of the memory
+ * stays as it was. */
 static void types(void)
 {
     enum { SIDE = 120, RECORDS = 500 };
@@ -166,7 +172,8 @@ static void types(void)
     MPI_Datatype column, blocks, loose, record;
     MPI_Type_vector(SIDE, 1, SIDE, MPI_INT, &column);
     MPI_Type_commit(&column);
-    MPI_Sendrecv(&matrix[0][3], 1, column, right, 40, &got[0][5], 1, column, left, 40, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&matrix[0][3], 1, column, right, 40, &got[0][5], 1, column, left, 40,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int row = 0; row < SIDE; row++)
         for (int at = 0; at < SIDE; at++) {
             int value = at == 5 ? left * SIDE * SIDE + row * SIDE + 3 : -1;
@@ -177,7 +184,8 @@ static void types(void)
     MPI_Type_indexed(4, counts, starts, MPI_INT, &blocks);
     MPI_Type_commit(&blocks);
     memset(got, 0xFF, sizeof got);
-    MPI_Sendrecv(matrix, 1, blocks, right, 41, got, 1, blocks, left, 41, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(matrix, 1, blocks, right, 41, got, 1, blocks, left, 41, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     for (int at = 0; at < SIDE * SIDE; at++) {
         int within = 0;
         for (int block = 0; block < 4; block++)
@@ -187,26 +195,31 @@ static void types(void)
     }
     digest(got, sizeof got);
     int lengths[] = {1, 1, 2};
-    MPI_Aint places[] = {offsetof(struct record, letter), offsetof(struct record, number), offsetof(struct record, pair)};
+    MPI_Aint places[] = {offsetof(struct record, letter), offsetof(struct record, number),
+                         offsetof(struct record, pair)};
     MPI_Datatype of[] = {MPI_CHAR, MPI_DOUBLE, MPI_INT16_T};
     MPI_Type_create_struct(3, lengths, places, of, &loose);
     MPI_Type_create_resized(loose, 0, sizeof(struct record), &record);
     MPI_Type_commit(&record);
     for (int index = 0; index < RECORDS; index++)
-        records[index] = (struct record){(char)('a' + index % 26), rank + index / 8.0, {(int16_t)index, (int16_t)rank}};
-    MPI_Sendrecv(records, RECORDS, record, right, 42, copies, RECORDS, record, left, 42, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        records[index] = (struct record){
+            (char)('a' + index % 26), rank + index / 8.0, {(int16_t)index, (int16_t)rank}};
+    MPI_Sendrecv(records, RECORDS, record, right, 42, copies, RECORDS, record, left, 42,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int index = 0; index < RECORDS; index++) {
         const struct record *copy = &copies[index];
-        require(copy->letter == 'a' + index % 26 && copy->number == left + index / 8.0 && copy->pair[0] == index &&
-                    copy->pair[1] == left,
-                "struct: record %d is %c, %g, %d, %d", index, copy->letter, copy->number, copy->pair[0], copy->pair[1]);
+        require(copy->letter == 'a' + index % 26 && copy->number == left + index / 8.0 &&
+                    copy->pair[0] == index && copy->pair[1] == left,
+                "struct: record %d is %c, %g, %d, %d", index, copy->letter, copy->number,
+                copy->pair[0], copy->pair[1]);
         digest(&copy->number, sizeof copy->number);
     }
     /* Packed by hand, a column arrives as numbers in a row. */
     char packed[SIDE * sizeof(int) + 64];
     int place = 0, row[SIDE];
     MPI_Pack(&matrix[0][9], 1, column, packed, sizeof packed, &place, MPI_COMM_WORLD);
-    MPI_Sendrecv(packed, place, MPI_PACKED, right, 43, row, SIDE, MPI_INT, left, 43, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(packed, place, MPI_PACKED, right, 43, row, SIDE, MPI_INT, left, 43, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     for (int at = 0; at < SIDE; at++)
         require(row[at] == left * SIDE * SIDE + at * SIDE + 9, "pack: %d at %d", row[at], at);
     MPI_Datatype *all[] = {&column, &blocks, &loose, &record};

@@ -1,5 +1,5 @@
-/* A program's view of its node: names, processors, a node's communicators, and memory that a node's ranks share. Rank 0
- * writes a line for each rank.
+/* A program's view of its node: names, processors, a node's communicators, and memory that a node's
+ * ranks share. Rank 0 writes a line for each rank.
  */
 #define _GNU_SOURCE
 #include "check.h"
@@ -72,9 +72,13 @@ static void names(void)
     MPI_Get_processor_name(processor, &length);
     gethostname(host, sizeof host);
     uname(&about);
-    require(!strcmp(host, processor) && !strcmp(host, about.nodename) && length == (int)strlen(host), "!strcmp(host, processor) && !strcmp(host, about.nodename) && length == (int)strlen(host)");
-    require(gethostname(host, 3) == -1 && !strncmp(host, "nod", 3), "gethostname(host, 3) == -1 && !strncmp(host, \"nod\", 3)");
-    require(!getaddrinfo(processor, NULL, NULL, &address) && gethostbyname(processor), "!getaddrinfo(processor, NULL, NULL, &address) && gethostbyname(processor)");
+    require(
+        !strcmp(host, processor) && !strcmp(host, about.nodename) && length == (int)strlen(host),
+        "!strcmp(host, processor) && !strcmp(host, about.nodename) && length == (int)strlen(host)");
+    require(gethostname(host, 3) == -1 && !strncmp(host, "nod", 3),
+            "gethostname(host, 3) == -1 && !strncmp(host, \"nod\", 3)");
+    require(!getaddrinfo(processor, NULL, NULL, &address) && gethostbyname(processor),
+            "!getaddrinfo(processor, NULL, NULL, &address) && gethostbyname(processor)");
     add("rank %d %s", rank, processor);
 }
 
@@ -83,14 +87,17 @@ static void processors(void)
     cpu_set_t set, one;
 
     require(!sched_getaffinity(0, sizeof set, &set), "!sched_getaffinity(0, sizeof set, &set)");
-    add(" cpus %d online %ld configured %d described %d", CPU_COUNT(&set), sysconf(_SC_NPROCESSORS_ONLN),
-           get_nprocs_conf(), lines("/proc/cpuinfo", "processor"));
+    add(" cpus %d online %ld configured %d described %d", CPU_COUNT(&set),
+        sysconf(_SC_NPROCESSORS_ONLN), get_nprocs_conf(), lines("/proc/cpuinfo", "processor"));
     CPU_ZERO(&one);
     CPU_SET(CPU_COUNT(&set) - 1, &one);
-    require(!sched_setaffinity(0, sizeof one, &one) && !sched_getaffinity(0, sizeof one, &one), "!sched_setaffinity(0, sizeof one, &one) && !sched_getaffinity(0, sizeof one, &one)");
-    require(CPU_COUNT(&one) == 1 && sched_getcpu() == CPU_COUNT(&set) - 1, "CPU_COUNT(&one) == 1 && sched_getcpu() == CPU_COUNT(&set) - 1");
+    require(!sched_setaffinity(0, sizeof one, &one) && !sched_getaffinity(0, sizeof one, &one),
+            "!sched_setaffinity(0, sizeof one, &one) && !sched_getaffinity(0, sizeof one, &one)");
+    require(CPU_COUNT(&one) == 1 && sched_getcpu() == CPU_COUNT(&set) - 1,
+            "CPU_COUNT(&one) == 1 && sched_getcpu() == CPU_COUNT(&set) - 1");
     CPU_ZERO(&one);
-    require(sched_setaffinity(0, sizeof one, &one) == -1, "sched_setaffinity(0, sizeof one, &one) == -1");
+    require(sched_setaffinity(0, sizeof one, &one) == -1,
+            "sched_setaffinity(0, sizeof one, &one) == -1");
     require(!sched_setaffinity(0, sizeof set, &set), "!sched_setaffinity(0, sizeof set, &set)");
 }
 
@@ -98,24 +105,29 @@ static void shares(MPI_Comm node)
 {
     MPI_Win window;
     MPI_Aint bytes;
-    int *own, *first, *last, unit, place, size = size_of(node), class = MPI_SUCCESS, flag, one = 1, old, error;
+    int *own, *first, *last, unit, place, size = size_of(node), class = MPI_SUCCESS, flag, one = 1,
+                                          old, error;
     double start;
     int *flavour;
 
     MPI_Comm_rank(node, &place);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (size_of(MPI_COMM_WORLD) > size) {
-        error = MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &own, &window);
+        error = MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
+                                        &own, &window);
         MPI_Error_class(error, &class);
         require(class == MPI_ERR_RMA_SHARED, "class == MPI_ERR_RMA_SHARED");
     }
-    MPI_Win_allocate_shared((2 + place) * sizeof(int), sizeof(int), MPI_INFO_NULL, node, &own, &window);
+    MPI_Win_allocate_shared((2 + place) * sizeof(int), sizeof(int), MPI_INFO_NULL, node, &own,
+                            &window);
     MPI_Win_get_attr(window, MPI_WIN_CREATE_FLAVOR, &flavour, &flag);
     require(flag && *flavour == MPI_WIN_FLAVOR_SHARED, "flag && *flavour == MPI_WIN_FLAVOR_SHARED");
     MPI_Win_shared_query(window, MPI_PROC_NULL, &bytes, &unit, &first);
     MPI_Win_shared_query(window, size - 1, &bytes, &unit, &last);
-    require(bytes == (MPI_Aint)((1 + size) * sizeof(int)) && unit == sizeof(int), "bytes == (MPI_Aint)((1 + size) * sizeof(int)) && unit == sizeof(int)");
-    require(last == first + (size - 1) * (size + 2) / 2, "last == first + (size - 1) * (size + 2) / 2");
+    require(bytes == (MPI_Aint)((1 + size) * sizeof(int)) && unit == sizeof(int),
+            "bytes == (MPI_Aint)((1 + size) * sizeof(int)) && unit == sizeof(int)");
+    require(last == first + (size - 1) * (size + 2) / 2,
+            "last == first + (size - 1) * (size + 2) / 2");
     own[0] = 10 + place;
     own[1] = 0;
     MPI_Win_lock_all(0, window);
@@ -151,8 +163,10 @@ int main(int argc, char **argv)
     split(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, NULL, NULL, &node);
     add(" shared %d", size_of(node));
 #if MPI_VERSION >= 4
-    add(" memory %d", split(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "mpi_shared_memory", &part));
-    add(" core %d", split(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "hwloc://Core", &part));
+    add(" memory %d", split(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type",
+                            "mpi_shared_memory", &part));
+    add(" core %d", split(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type",
+                          "hwloc://Core", &part));
     add(" within %d", split(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_UNGUIDED, NULL, NULL, &part));
     if (part != MPI_COMM_NULL)
         add(" further %d", split(part, MPI_COMM_TYPE_HW_UNGUIDED, NULL, NULL, &rest));

@@ -81,11 +81,14 @@ static void locks(void)
             taken = other + 1;
     for (int other = 0; other < ranks; other++) {
         long theirs = all[2 * other], found = all[2 * other + 1];
-        require(theirs >= 0 && theirs < ranks && !seen[theirs]++, "fetch_and_op: rank %d drew %ld", other, theirs);
-        require(found == (other + 1 == taken ? 0 : taken), "compare_and_swap: rank %d found %ld", other, found);
+        require(theirs >= 0 && theirs < ranks && !seen[theirs]++, "fetch_and_op: rank %d drew %ld",
+                other, theirs);
+        require(found == (other + 1 == taken ? 0 : taken), "compare_and_swap: rank %d found %ld",
+                other, found);
         say_order("  rank %d drew %ld, found %ld", other, theirs, found);
     }
-    require(rank > 0 || (tickets == ranks && sitting == taken), "the window holds %ld and %ld", tickets, sitting);
+    require(rank > 0 || (tickets == ranks && sitting == taken), "the window holds %ld and %ld",
+            tickets, sitting);
     /* Alone with the window, reading and writing back loses no update. */
     long number;
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);

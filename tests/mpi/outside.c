@@ -1,12 +1,13 @@
-/* MPI's waits for events outside the network, while it polls the network: each must end as it does natively.
+/* MPI's waits for events outside the network, while it polls the network: each must end as it does
+ * natively.
  *
  *     mpiexec -n 4 ./outside join | connect | file | threads | window
  *
  * join      MPI_Comm_join polls the program's socket
  * connect   MPI_Comm_connect looks at the clock, and gives up
  * file      C library threads write MPI_File_iwrite_all's data
- * threads   ranks that are threads of one process (MPIX_Threadcomm) send messages to each other in its memory
- * window    a rank polls a word in its own window by calls that need no network
+ * threads   ranks that are threads of one process (MPIX_Threadcomm) send messages to each other in
+ * its memory window    a rank polls a word in its own window by calls that need no network
  */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
@@ -32,7 +33,8 @@ static void join(void)
         port = address.sin_port;
     }
     MPI_Bcast(&port, 1, MPI_INT, 1, MPI_COMM_WORLD);
-    MPI_Barrier(MPI_COMM_WORLD); /* no rank waits for another one outside MPI before it has its messages */
+    MPI_Barrier(
+        MPI_COMM_WORLD); /* no rank waits for another one outside MPI before it has its messages */
     if (rank > 1)
         return;
     address.sin_port = (in_port_t)port;
@@ -81,18 +83,21 @@ static void file(void)
         close(mkstemp(name));
     MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
     memset(bytes, 'a' + rank, (size_t)BLOCKS * LENGTH);
-    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &handle);
+    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &handle);
     MPI_Type_vector(BLOCKS, LENGTH, 2 * LENGTH * ranks, MPI_CHAR, &view);
     MPI_Type_commit(&view);
     MPI_Offset half = (MPI_Offset)2 * BLOCKS * LENGTH * ranks;
     MPI_File_set_size(handle, 2 * half);
     for (int i = 0; i < 2; i++) {
-        MPI_File_set_view(handle, i * half + (MPI_Offset)rank * LENGTH, MPI_CHAR, view, "native", MPI_INFO_NULL);
+        MPI_File_set_view(handle, i * half + (MPI_Offset)rank * LENGTH, MPI_CHAR, view, "native",
+                          MPI_INFO_NULL);
         MPI_File_iwrite_all(handle, bytes, BLOCKS * LENGTH, MPI_CHAR, &requests[i]);
     }
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     int next = (rank + 1) % ranks;
-    MPI_File_set_view(handle, half + (MPI_Offset)next * LENGTH, MPI_CHAR, view, "native", MPI_INFO_NULL);
+    MPI_File_set_view(handle, half + (MPI_Offset)next * LENGTH, MPI_CHAR, view, "native",
+                      MPI_INFO_NULL);
     MPI_File_sync(handle);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_sync(handle);
@@ -157,7 +162,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } ways[] = {{"join", join}, {"connect", connect_to_nobody}, {"file", file}, {"threads", ranks_of_threads}, {"window", window}};
+    } ways[] = {{"join", join},
+                {"connect", connect_to_nobody},
+                {"file", file},
+                {"threads", ranks_of_threads},
+                {"window", window}};
     check_begin(&argc, &argv, 1);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (argc > 1 && !strcmp(argv[1], ways[i].name))

@@ -2,7 +2,8 @@
  *
  *     mpiexec -n 8 ./patterns PATTERN
  *
- * PATTERN: ping, halo, collectives, vectors, gradient, farm, any, probe, polls, tests, groups, window
+ * PATTERN: ping, halo, collectives, vectors, gradient, farm, any, probe, polls, tests, groups,
+ * window
  */
 #include "check.h"
 
@@ -60,7 +61,8 @@ static void collectives(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Collective operations in which ranks give and take different amounts, and some that do not block. */
+/* Collective operations in which ranks give and take different amounts, and some that do not block.
+ */
 static void vectors(void)
 {
     int counts[64], places[64], total = 0;
@@ -72,8 +74,10 @@ static void vectors(void)
         total += counts[i];
     }
     for (int round = 0; round < ROUNDS / 2; round++) {
-        MPI_Gatherv(out, counts[rank], MPI_BYTE, in, counts, places, MPI_BYTE, round % ranks, MPI_COMM_WORLD);
-        MPI_Scatterv(out, counts, places, MPI_BYTE, in, counts[rank], MPI_BYTE, round % ranks, MPI_COMM_WORLD);
+        MPI_Gatherv(out, counts[rank], MPI_BYTE, in, counts, places, MPI_BYTE, round % ranks,
+                    MPI_COMM_WORLD);
+        MPI_Scatterv(out, counts, places, MPI_BYTE, in, counts[rank], MPI_BYTE, round % ranks,
+                     MPI_COMM_WORLD);
         MPI_Allgatherv(out, counts[rank], MPI_BYTE, in, counts, places, MPI_BYTE, MPI_COMM_WORLD);
         MPI_Scan(out, in, 100, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         MPI_Ibcast(out, 5000, MPI_BYTE, 0, MPI_COMM_WORLD, &requests[0]);
@@ -95,10 +99,10 @@ static void gradient(void)
     MPI_Allreduce(&own, &rho, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     double first = rho;
     for (int round = 0; round < ROUNDS; round++) {
-        MPI_Sendrecv(&p[CELLS], 1, MPI_DOUBLE, right, 0, &p[0], 1, MPI_DOUBLE, left, 0, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
-        MPI_Sendrecv(&p[1], 1, MPI_DOUBLE, left, 0, &p[CELLS + 1], 1, MPI_DOUBLE, right, 0, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&p[CELLS], 1, MPI_DOUBLE, right, 0, &p[0], 1, MPI_DOUBLE, left, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&p[1], 1, MPI_DOUBLE, left, 0, &p[CELLS + 1], 1, MPI_DOUBLE, right, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         own = 0;
         for (int i = 0; i < CELLS; i++) {
             q[i] = 3 * p[i + 1] - p[i] - p[i + 2];
@@ -207,7 +211,8 @@ static void tests(void)
     MPI_Request requests[2];
     for (int round = 0; round < ROUNDS; round++) {
         int size = 100 * (round + 1), there = 0;
-        MPI_Irecv(in, size, MPI_BYTE, (rank + ranks - 1) % ranks, round, MPI_COMM_WORLD, &requests[0]);
+        MPI_Irecv(in, size, MPI_BYTE, (rank + ranks - 1) % ranks, round, MPI_COMM_WORLD,
+                  &requests[0]);
         MPI_Isend(out, size, MPI_BYTE, (rank + 1) % ranks, round, MPI_COMM_WORLD, &requests[1]);
         while (!there)
             MPI_Testall(2, requests, &there, MPI_STATUSES_IGNORE);
@@ -251,10 +256,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } patterns[] = {{"ping", ping}, {"halo", halo}, {"collectives", collectives}, {"gradient", gradient},
-                    {"farm", farm}, {"probe", probe}, {"window", window},
-                    {"vectors", vectors}, {"any", any}, {"polls", polls}, {"tests", tests},
-                    {"groups", groups}};
+    } patterns[] = {{"ping", ping},         {"halo", halo},       {"collectives", collectives},
+                    {"gradient", gradient}, {"farm", farm},       {"probe", probe},
+                    {"window", window},     {"vectors", vectors}, {"any", any},
+                    {"polls", polls},       {"tests", tests},     {"groups", groups}};
     check_begin(&argc, &argv, 2);
     require(argc == 2, "name a pattern");
     out = calloc(LONGEST, 1), in = calloc(LONGEST, 1);

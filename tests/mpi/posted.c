@@ -1,7 +1,9 @@
-/* Nonblocking barriers and broadcasts: several at a time and among blocking ones, with types that lie in one piece and with
- * others, with all lengths, on MPI_COMM_WORLD and on other communicators, ended in all ways; and reductions beside them.
+/* Nonblocking barriers and broadcasts: several at a time and among blocking ones, with types that
+ * lie in one piece and with others, with all lengths, on MPI_COMM_WORLD and on other communicators,
+ * ended in all ways; and reductions beside them.
  *
- *   posted [--no-order]    writes how long a barrier took its callers that computed for 200 us meanwhile
+ *   posted [--no-order]    writes how long a barrier took its callers that computed for 200 us
+ * meanwhile
  */
 #define _DEFAULT_SOURCE /* usleep */
 #include "check.h"

@@ -1,4 +1,5 @@
-/* Rank 1 measures its computation piece by piece, and so reads a clock 5,000 times without an MPI call. */
+/* Rank 1 measures its computation piece by piece, and so reads a clock 5,000 times without an MPI
+ * call. */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>

@@ -1,5 +1,6 @@
-/* Every reduction with MPI's own operations and types, against the function by which the MPI library combines two vectors;
- * and calls with unusual arguments: derived types, MPI_IN_PLACE, large counts, no elements, wrong ones. */
+/* Every reduction with MPI's own operations and types, against the function by which the MPI
+ * library combines two vectors; and calls with unusual arguments: derived types, MPI_IN_PLACE,
+ * large counts, no elements, wrong ones. */
 #include "check.h"
 
 #include <mpi.h>
@@ -18,7 +19,8 @@ struct type {
 };
 
 
-/* Fills a vector with small numbers, so that the order of additions or products does not change a sum. */
+/* Fills a vector with small numbers, so that the order of additions or products does not change a
+ * sum. */
 static void fill_vector(unsigned char *vector, const struct type *type, int size, int whose)
 {
     for (int index = 0; index < COUNT; index++) {
@@ -40,10 +42,13 @@ static void fill_vector(unsigned char *vector, const struct type *type, int size
     }
 }
 
-/* Whether two vectors are alike; a zero may have either sign, since that depends on the factors' order. */
-static int alike(const unsigned char *one, const unsigned char *other, const struct type *type, int size)
+/* Whether two vectors are alike; a zero may have either sign, since that depends on the factors'
+ * order. */
+static int alike(const unsigned char *one, const unsigned char *other, const struct type *type,
+                 int size)
 {
-    for (size_t at = 0; at < (size_t)COUNT * (size_t)size; at += type->form % 2 ? sizeof(float) : sizeof(double)) {
+    for (size_t at = 0; at < (size_t)COUNT * (size_t)size;
+         at += type->form % 2 ? sizeof(float) : sizeof(double)) {
         float floats[2];
         double doubles[2];
         if (type->form == REAL || type->form == PAIR) {
@@ -81,26 +86,41 @@ static int expected(unsigned char *result, const struct type *type, int size, MP
 static int all_types_and_operations(MPI_Comm comm)
 {
     static const struct type types[] = {
-        {MPI_SIGNED_CHAR, "signed char", WHOLE}, {MPI_UNSIGNED_CHAR, "unsigned char", WHOLE},
-        {MPI_SHORT, "short", WHOLE}, {MPI_UNSIGNED_SHORT, "unsigned short", WHOLE},
-        {MPI_INT, "int", WHOLE}, {MPI_UNSIGNED, "unsigned", WHOLE},
-        {MPI_LONG, "long", WHOLE}, {MPI_UNSIGNED_LONG, "unsigned long", WHOLE},
-        {MPI_LONG_LONG, "long long", WHOLE}, {MPI_UNSIGNED_LONG_LONG, "unsigned long long", WHOLE},
-        {MPI_INT8_T, "int8_t", WHOLE}, {MPI_UINT8_T, "uint8_t", WHOLE},
-        {MPI_INT16_T, "int16_t", WHOLE}, {MPI_UINT16_T, "uint16_t", WHOLE},
-        {MPI_INT32_T, "int32_t", WHOLE}, {MPI_UINT32_T, "uint32_t", WHOLE},
-        {MPI_INT64_T, "int64_t", WHOLE}, {MPI_UINT64_T, "uint64_t", WHOLE},
-        {MPI_AINT, "MPI_Aint", WHOLE}, {MPI_OFFSET, "MPI_Offset", WHOLE}, {MPI_COUNT, "MPI_Count", WHOLE},
-        {MPI_FLOAT, "float", REAL}, {MPI_DOUBLE, "double", DOUBLE},
-        {MPI_C_FLOAT_COMPLEX, "float complex", PAIR}, {MPI_C_DOUBLE_COMPLEX, "double complex", DOUBLE_PAIR},
-        {MPI_C_BOOL, "bool", TRUTH}, {MPI_BYTE, "byte", WHOLE},
+        {MPI_SIGNED_CHAR, "signed char", WHOLE},
+        {MPI_UNSIGNED_CHAR, "unsigned char", WHOLE},
+        {MPI_SHORT, "short", WHOLE},
+        {MPI_UNSIGNED_SHORT, "unsigned short", WHOLE},
+        {MPI_INT, "int", WHOLE},
+        {MPI_UNSIGNED, "unsigned", WHOLE},
+        {MPI_LONG, "long", WHOLE},
+        {MPI_UNSIGNED_LONG, "unsigned long", WHOLE},
+        {MPI_LONG_LONG, "long long", WHOLE},
+        {MPI_UNSIGNED_LONG_LONG, "unsigned long long", WHOLE},
+        {MPI_INT8_T, "int8_t", WHOLE},
+        {MPI_UINT8_T, "uint8_t", WHOLE},
+        {MPI_INT16_T, "int16_t", WHOLE},
+        {MPI_UINT16_T, "uint16_t", WHOLE},
+        {MPI_INT32_T, "int32_t", WHOLE},
+        {MPI_UINT32_T, "uint32_t", WHOLE},
+        {MPI_INT64_T, "int64_t", WHOLE},
+        {MPI_UINT64_T, "uint64_t", WHOLE},
+        {MPI_AINT, "MPI_Aint", WHOLE},
+        {MPI_OFFSET, "MPI_Offset", WHOLE},
+        {MPI_COUNT, "MPI_Count", WHOLE},
+        {MPI_FLOAT, "float", REAL},
+        {MPI_DOUBLE, "double", DOUBLE},
+        {MPI_C_FLOAT_COMPLEX, "float complex", PAIR},
+        {MPI_C_DOUBLE_COMPLEX, "double complex", DOUBLE_PAIR},
+        {MPI_C_BOOL, "bool", TRUTH},
+        {MPI_BYTE, "byte", WHOLE},
     };
     struct operation {
         MPI_Op op;
         const char *name;
     } operations[] = {
-        {MPI_MAX, "max"}, {MPI_MIN, "min"}, {MPI_SUM, "sum"}, {MPI_PROD, "prod"}, {MPI_LAND, "land"},
-        {MPI_BAND, "band"}, {MPI_LOR, "lor"}, {MPI_BOR, "bor"}, {MPI_LXOR, "lxor"}, {MPI_BXOR, "bxor"},
+        {MPI_MAX, "max"},   {MPI_MIN, "min"},   {MPI_SUM, "sum"}, {MPI_PROD, "prod"},
+        {MPI_LAND, "land"}, {MPI_BAND, "band"}, {MPI_LOR, "lor"}, {MPI_BOR, "bor"},
+        {MPI_LXOR, "lxor"}, {MPI_BXOR, "bxor"},
     };
     int done = 0;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -117,9 +137,11 @@ static int all_types_and_operations(MPI_Comm comm)
             fill_vector(own, &types[one], size, rank);
             if (!expected(right, &types[one], size, op)) {
                 int error = MPI_Allreduce(own, got, COUNT, types[one].type, op, comm), kind;
-                require(error != MPI_SUCCESS, "%s of %s: the library has no function for that", what[1], what[0]);
+                require(error != MPI_SUCCESS, "%s of %s: the library has no function for that",
+                        what[1], what[0]);
                 MPI_Error_class(error, &kind);
-                require(kind == MPI_ERR_OP, "%s of %s: the error is of class %d", what[1], what[0], kind);
+                require(kind == MPI_ERR_OP, "%s of %s: the error is of class %d", what[1], what[0],
+                        kind);
                 continue;
             }
             MPI_Allreduce(own, got, COUNT, types[one].type, op, comm);
@@ -129,11 +151,14 @@ static int all_types_and_operations(MPI_Comm comm)
             if (rank == root)
                 require(alike(got, right, &types[one], size), "reduce: %s of %s", what[1], what[0]);
             MPI_Allreduce(MPI_IN_PLACE, own, COUNT, types[one].type, op, comm);
-            require(alike(own, right, &types[one], size), "allreduce in place: %s of %s", what[1], what[0]);
+            require(alike(own, right, &types[one], size), "allreduce in place: %s of %s", what[1],
+                    what[0]);
             fill_vector(own, &types[one], size, rank);
-            MPI_Reduce(rank == root ? MPI_IN_PLACE : own, own, COUNT, types[one].type, op, root, comm);
+            MPI_Reduce(rank == root ? MPI_IN_PLACE : own, own, COUNT, types[one].type, op, root,
+                       comm);
             if (rank == root)
-                require(alike(own, right, &types[one], size), "reduce in place: %s of %s", what[1], what[0]);
+                require(alike(own, right, &types[one], size), "reduce in place: %s of %s", what[1],
+                        what[0]);
             done++;
         }
     }
@@ -168,7 +193,8 @@ static void others(MPI_Comm comm)
 
 static void broadcasts(MPI_Comm comm)
 {
-    /* Every other int of a matrix, which the others take as consecutive ints, or the other way round. */
+    /* Every other int of a matrix, which the others take as consecutive ints, or the other way
+     * round. */
     enum { ROWS = 300 };
     static int matrix[ROWS][2], run[ROWS];
     MPI_Datatype column;
@@ -185,7 +211,8 @@ static void broadcasts(MPI_Comm comm)
             MPI_Bcast(run, ROWS, MPI_INT, root, comm);
         for (int row = 0; row < ROWS; row++) {
             int got = rank % 2 ? matrix[row][0] : run[row];
-            require(got == row * 5 + root && matrix[row][1] == -7, "bcast of a column: %d in row %d", got, row);
+            require(got == row * 5 + root && matrix[row][1] == -7,
+                    "bcast of a column: %d in row %d", got, row);
         }
     }
     MPI_Type_free(&column);
@@ -217,7 +244,8 @@ static void errors(MPI_Comm comm)
         {MPI_Bcast(&value, -1, MPI_INT, 0, comm), MPI_ERR_COUNT, "a negative count"},
         {MPI_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, comm), MPI_ERR_TYPE, "no type"},
         {MPI_Bcast(NULL, 1, MPI_INT, 0, comm), MPI_ERR_BUFFER, "no buffer"},
-        {MPI_Allreduce(&value, &value, 1, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER, "the same buffer twice"},
+        {MPI_Allreduce(&value, &value, 1, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER,
+         "the same buffer twice"},
         {MPI_Allreduce(&value, &kind, 1, MPI_INT, MPI_OP_NULL, comm), MPI_ERR_OP, "no operation"},
     };
     for (size_t call = 0; call < sizeof calls / sizeof *calls; call++) {

@@ -1,4 +1,5 @@
-/* A program with ranks that compute different times in two regions, read the clock in one region, name a part, and poll. */
+/* A program with ranks that compute different times in two regions, read the clock in one region,
+ * name a part, and poll. */
 
 #include <mpi.h>
 #include <stdio.h>

@@ -17,21 +17,26 @@ static int length_of(int number)
     return lengths[number];
 }
 
-/* Receives from the left in ascending order, sends to the right in descending order: the tags distinguish them. */
+/* Receives from the left in ascending order, sends to the right in descending order: the tags
+ * distinguish them. */
 static void begin(MPI_Request *receives, MPI_Request *sends, int round)
 {
     memset(in, 0, (size_t)COUNT * ROOM);
     for (int number = 0; number < COUNT; number++)
-        MPI_Irecv(in + number * ROOM, length_of(number), MPI_BYTE, left, 50 + number, MPI_COMM_WORLD, &receives[number]);
+        MPI_Irecv(in + number * ROOM, length_of(number), MPI_BYTE, left, 50 + number,
+                  MPI_COMM_WORLD, &receives[number]);
     for (int number = COUNT - 1; number >= 0; number--) {
-        fill(out + number * ROOM, (size_t)length_of(number), key_of(rank, right, round * COUNT + number));
-        MPI_Isend(out + number * ROOM, length_of(number), MPI_BYTE, right, 50 + number, MPI_COMM_WORLD, &sends[number]);
+        fill(out + number * ROOM, (size_t)length_of(number),
+             key_of(rank, right, round * COUNT + number));
+        MPI_Isend(out + number * ROOM, length_of(number), MPI_BYTE, right, 50 + number,
+                  MPI_COMM_WORLD, &sends[number]);
     }
 }
 
 static void check_one(int number, int round)
 {
-    expect(in + number * ROOM, (size_t)length_of(number), key_of(left, rank, round * COUNT + number), "message of a request");
+    expect(in + number * ROOM, (size_t)length_of(number),
+           key_of(left, rank, round * COUNT + number), "message of a request");
 }
 
 static void check_all(int round)
@@ -49,7 +54,8 @@ static void waits(void)
     for (int count = 0; count < COUNT; count++) {
         MPI_Waitany(COUNT, receives, &index, &statuses[0]);
         require(index >= 0 && index < COUNT && !(seen & 1 << index), "waitany: request %d", index);
-        require(statuses[0].MPI_TAG == 50 + index, "waitany: request %d with tag %d", index, statuses[0].MPI_TAG);
+        require(statuses[0].MPI_TAG == 50 + index, "waitany: request %d with tag %d", index,
+                statuses[0].MPI_TAG);
         seen |= 1 << index;
         say_order("  waitany %d", index);
     }
@@ -87,14 +93,16 @@ static void persistent(void)
 {
     MPI_Request requests[2 * COUNT];
     for (int number = 0; number < COUNT; number++) {
-        MPI_Recv_init(in + number * ROOM, length_of(number), MPI_BYTE, left, 60 + number, MPI_COMM_WORLD, &requests[number]);
-        MPI_Send_init(out + number * ROOM, length_of(number), MPI_BYTE, right, 60 + number, MPI_COMM_WORLD,
-                      &requests[COUNT + number]);
+        MPI_Recv_init(in + number * ROOM, length_of(number), MPI_BYTE, left, 60 + number,
+                      MPI_COMM_WORLD, &requests[number]);
+        MPI_Send_init(out + number * ROOM, length_of(number), MPI_BYTE, right, 60 + number,
+                      MPI_COMM_WORLD, &requests[COUNT + number]);
     }
     for (int round = 4; round < 7; round++) {
         memset(in, 0, (size_t)COUNT * ROOM);
         for (int number = 0; number < COUNT; number++)
-            fill(out + number * ROOM, (size_t)length_of(number), key_of(rank, right, round * COUNT + number));
+            fill(out + number * ROOM, (size_t)length_of(number),
+                 key_of(rank, right, round * COUNT + number));
         MPI_Startall(2 * COUNT, requests);
         MPI_Waitall(2 * COUNT, requests, MPI_STATUSES_IGNORE);
         check_all(round);
@@ -104,7 +112,8 @@ static void persistent(void)
     section("persistent");
 }
 
-/* A receive without a match is cancelled; one that is matched later gets the message that is there. */
+/* A receive without a match is cancelled; one that is matched later gets the message that is there.
+ */
 static void cancelled(void)
 {
     MPI_Request request;
@@ -116,7 +125,8 @@ static void cancelled(void)
     MPI_Test_cancelled(&status, &flag);
     require(flag, "a receive without a message was not cancelled");
     MPI_Barrier(MPI_COMM_WORLD); /* no rank sends before all have cancelled */
-    MPI_Sendrecv(&rank, 1, MPI_INT, right, 77, &number, 1, MPI_INT, left, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&rank, 1, MPI_INT, right, 77, &number, 1, MPI_INT, left, 77, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     require(number == left, "after the cancelled receive: %d from %d", number, left);
     /* Truncation is an error that the program receives. */
     int three[3] = {1, 2, 3}, code, class;

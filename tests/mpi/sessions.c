@@ -1,4 +1,5 @@
-/* MPI begun and ended several times in one process, by sessions, in the way that the argument names:
+/* MPI begun and ended several times in one process, by sessions, in the way that the argument
+ * names:
  *
  *   rounds    all ranks, again and again
  *   overlap   with two sessions at a time
@@ -42,7 +43,8 @@ static MPI_Comm all_of(MPI_Session session)
     MPI_Group group;
     MPI_Comm comm;
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
-    MPI_Comm_create_from_group(group, "tests/mpi/sessions.c", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Comm_create_from_group(group, "tests/mpi/sessions.c", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL,
+                               &comm);
     MPI_Group_free(&group);
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
@@ -52,7 +54,8 @@ static MPI_Comm all_of(MPI_Session session)
 static void ring(MPI_Comm comm, int round)
 {
     int sent = 1000 * round + rank, before = (rank + ranks - 1) % ranks, got = -1;
-    MPI_Sendrecv(&sent, 1, MPI_INT, (rank + 1) % ranks, round, &got, 1, MPI_INT, before, round, comm, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&sent, 1, MPI_INT, (rank + 1) % ranks, round, &got, 1, MPI_INT, before, round,
+                 comm, MPI_STATUS_IGNORE);
     require(got == 1000 * round + before, "a message of another round");
     require(MPI_Wtime() > last, "a message takes no time");
     last = MPI_Wtime();

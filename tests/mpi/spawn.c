@@ -1,6 +1,7 @@
 /* Starts two more processes by MPI_Comm_spawn, which greet their parents.
  *
- * The program ends with code 5 if the call returns an error, as in a run without room for more ranks.
+ * The program ends with code 5 if the call returns an error, as in a run without room for more
+ * ranks.
  */
 #include "check.h"
 
@@ -19,7 +20,8 @@ int main(int argc, char **argv)
         return check_end();
     }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    int code = MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    int code = MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD,
+                              &children, MPI_ERRCODES_IGNORE);
     if (code != MPI_SUCCESS) {
         char text[MPI_MAX_ERROR_STRING];
         int length;

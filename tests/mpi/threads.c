@@ -1,4 +1,5 @@
-/* Two threads of each rank exchange messages with their likes in the next rank, each with its own tag. */
+/* Two threads of each rank exchange messages with their likes in the next rank, each with its own
+ * tag. */
 #include "check.h"
 
 #include <mpi.h>
@@ -13,10 +14,11 @@ static void *work(void *argument)
         char out[LENGTH], in[LENGTH], right_content[LENGTH];
         fill(out, LENGTH, key_of(rank, right, thread * MESSAGES + number));
         fill(right_content, LENGTH, key_of(left, rank, thread * MESSAGES + number));
-        MPI_Sendrecv(out, LENGTH, MPI_BYTE, right, thread, in, LENGTH, MPI_BYTE, left, thread, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, LENGTH, MPI_BYTE, right, thread, in, LENGTH, MPI_BYTE, left, thread,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         for (int place = 0; place < LENGTH; place++)
-            require(in[place] == right_content[place], "thread %d: message %d is wrong at %d", thread, number, place);
+            require(in[place] == right_content[place], "thread %d: message %d is wrong at %d",
+                    thread, number, place);
     }
     return NULL;
 }
@@ -31,7 +33,8 @@ int main(int argc, char **argv)
     require(provided == MPI_THREAD_MULTIPLE, "threads at level %d only", provided);
     for (int thread = 0; thread < THREADS; thread++) {
         numbers[thread] = thread;
-        require(pthread_create(&threads[thread], NULL, work, &numbers[thread]) == 0, "no thread %d", thread);
+        require(pthread_create(&threads[thread], NULL, work, &numbers[thread]) == 0, "no thread %d",
+                thread);
     }
     for (int thread = 0; thread < THREADS; thread++)
         pthread_join(threads[thread], NULL);

@@ -1,4 +1,5 @@
-/* Rank 0's clocks and timers in simulated time. A line for each: its name, and how long it took by MPI_Wtime, in us. */
+/* Rank 0's clocks and timers in simulated time. A line for each: its name, and how long it took by
+ * MPI_Wtime, in us. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <mpi.h>
@@ -52,7 +53,8 @@ static void after(long us)
 static timer_t made(int how, int number)
 {
     timer_t timer;
-    struct sigevent event = {.sigev_notify = how, .sigev_signo = number, .sigev_value.sival_int = 5};
+    struct sigevent event = {
+        .sigev_notify = how, .sigev_signo = number, .sigev_value.sival_int = 5};
     event.sigev_notify_function = in_thread;
     timer_create(CLOCK_MONOTONIC, &event, &timer);
     return timer;

@@ -1,6 +1,7 @@
-/* Messages that are longer than their room, received in every way that MPI has: each is the error MPI_ERR_TRUNCATE of its own
- * call, with the message's source and tag, writes nothing beyond the room, and takes the message away. Later messages
- * are not affected. Rank 0 receives from the last rank.
+/* Messages that are longer than their room, received in every way that MPI has: each is the error
+ * MPI_ERR_TRUNCATE of its own call, with the message's source and tag, writes nothing beyond the
+ * room, and takes the message away. Later messages are not affected. Rank 0 receives from the last
+ * rank.
  */
 #include "check.h"
 
@@ -55,7 +56,8 @@ static int by_test(int room, int from, int tag, MPI_Status *status)
 
 static int by_sendrecv(int room, int from, int tag, MPI_Status *status)
 {
-    return MPI_Sendrecv(bytes, 0, MPI_BYTE, MPI_PROC_NULL, 0, bytes, room, MPI_BYTE, from, tag, MPI_COMM_WORLD, status);
+    return MPI_Sendrecv(bytes, 0, MPI_BYTE, MPI_PROC_NULL, 0, bytes, room, MPI_BYTE, from, tag,
+                        MPI_COMM_WORLD, status);
 }
 
 static int by_persistent(int room, int from, int tag, MPI_Status *status)
@@ -100,17 +102,25 @@ static int by_imrecv(int room, int from, int tag, MPI_Status *status)
 static int by_probe(int room, int from, int tag, MPI_Status *status)
 {
     MPI_Probe(from, tag, MPI_COMM_WORLD, status);
-    return MPI_Recv(bytes, room, MPI_BYTE, status->MPI_SOURCE, status->MPI_TAG, MPI_COMM_WORLD, status);
+    return MPI_Recv(bytes, room, MPI_BYTE, status->MPI_SOURCE, status->MPI_TAG, MPI_COMM_WORLD,
+                    status);
 }
 
 static const struct {
     const char *name;
     Way way;
 } WAYS[] = {
-    {"MPI_Recv", by_recv},         {"MPI_Recv of anybody", by_anybody}, {"MPI_Irecv, MPI_Wait", by_irecv},
-    {"MPI_Waitall", by_waitall},   {"MPI_Test", by_test},               {"MPI_Sendrecv", by_sendrecv},
-    {"MPI_Recv_init", by_persistent}, {"MPI_Recv of a vector", by_vector}, {"MPI_Mrecv", by_mrecv},
-    {"MPI_Imrecv", by_imrecv},     {"MPI_Probe, MPI_Recv", by_probe},
+    {"MPI_Recv", by_recv},
+    {"MPI_Recv of anybody", by_anybody},
+    {"MPI_Irecv, MPI_Wait", by_irecv},
+    {"MPI_Waitall", by_waitall},
+    {"MPI_Test", by_test},
+    {"MPI_Sendrecv", by_sendrecv},
+    {"MPI_Recv_init", by_persistent},
+    {"MPI_Recv of a vector", by_vector},
+    {"MPI_Mrecv", by_mrecv},
+    {"MPI_Imrecv", by_imrecv},
+    {"MPI_Probe, MPI_Recv", by_probe},
 };
 
 static void receive(const char *name, Way way, int size, int room, int late)
@@ -125,14 +135,19 @@ static void receive(const char *name, Way way, int size, int room, int late)
         MPI_Probe(from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     int error = way(room, from, TAG, &status);
     MPI_Error_class(error, &class);
-    require(class == MPI_ERR_TRUNCATE, "%s of %d bytes in %d: class %d, not %d", name, size, room, class, MPI_ERR_TRUNCATE);
-    require(status.MPI_SOURCE == from, "%s of %d bytes in %d: source %d", name, size, room, status.MPI_SOURCE);
-    require(status.MPI_TAG == TAG, "%s of %d bytes in %d: tag %d", name, size, room, status.MPI_TAG);
+    require(class == MPI_ERR_TRUNCATE, "%s of %d bytes in %d: class %d, not %d", name, size, room,
+            class, MPI_ERR_TRUNCATE);
+    require(status.MPI_SOURCE == from, "%s of %d bytes in %d: source %d", name, size, room,
+            status.MPI_SOURCE);
+    require(status.MPI_TAG == TAG, "%s of %d bytes in %d: tag %d", name, size, room,
+            status.MPI_TAG);
     for (int place = room; place < MOST + GUARD; place++)
-        require(bytes[place] == 0xA5, "%s of %d bytes in %d: byte %d was written", name, size, room, place);
+        require(bytes[place] == 0xA5, "%s of %d bytes in %d: byte %d was written", name, size, room,
+                place);
     /* The message is gone, and the next one is whole. */
     int error_next = MPI_Recv(bytes, size, MPI_BYTE, from, NEXT, MPI_COMM_WORLD, &status);
-    require(error_next == MPI_SUCCESS, "%s of %d bytes in %d: the next message is lost", name, size, room);
+    require(error_next == MPI_SUCCESS, "%s of %d bytes in %d: the next message is lost", name, size,
+            room);
     expect(bytes, (size_t)size, key_of(from, 0, size), "the next message");
     int left;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &left, MPI_STATUS_IGNORE);

@@ -1,5 +1,6 @@
-/* Rank 0's waits in simulated time, by less common names and beside timers. A line for each: its name, and how long it
- * took by MPI_Wtime, in us. Built as distributions build their programs, whose calls then have other names
+/* Rank 0's waits in simulated time, by less common names and beside timers. A line for each: its
+ * name, and how long it took by MPI_Wtime, in us. Built as distributions build their programs,
+ * whose calls then have other names
  * (_FORTIFY_SOURCE).
  */
 #define _GNU_SOURCE
@@ -221,7 +222,8 @@ static void of_alarms(void)
     end("an alarm in sem_timedwait", got == -1 && errno == EINTR && rung == 1);
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&mutex);
-    after(2000, on), moment = in(CLOCK_REALTIME, 5000), got = pthread_mutex_timedlock(&mutex, &moment);
+    after(2000, on), moment = in(CLOCK_REALTIME, 5000),
+                     got = pthread_mutex_timedlock(&mutex, &moment);
     end("an alarm in mutex_timedlock", got == ETIMEDOUT && rung == 1);
     after(2000, writes);
     while ((got = (int)read(ends[0], &byte, 1)) == -1 && errno == EINTR)

@@ -29,7 +29,8 @@ static inline uint64_t word_at(uint64_t key, uint64_t place)
 
 uint64_t DATA(int step, int one, int other)
 {
-    return mixed(0x9E3779B97F4A7C15ULL * (program + 1) + ((uint64_t)step << 48 | (uint64_t)one << 24 | (uint64_t)other));
+    return mixed(0x9E3779B97F4A7C15ULL * (program + 1) +
+                 ((uint64_t)step << 48 | (uint64_t)one << 24 | (uint64_t)other));
 }
 
 uint64_t HOLE(int step, int one, int other)
@@ -118,14 +119,16 @@ MPI_Datatype blocks(int count, int length, const int *places, MPI_Datatype old)
     return keep(made);
 }
 
-MPI_Datatype structure(int count, const int *lengths, const MPI_Aint *places, const MPI_Datatype *old)
+MPI_Datatype structure(int count, const int *lengths, const MPI_Aint *places,
+                       const MPI_Datatype *old)
 {
     MPI_Datatype made;
     MPI_Type_create_struct(count, lengths, places, old, &made);
     return keep(made);
 }
 
-MPI_Datatype subarray(int rows, int columns, int all_rows, int all_columns, int row, int column, MPI_Datatype old)
+MPI_Datatype subarray(int rows, int columns, int all_rows, int all_columns, int row, int column,
+                      MPI_Datatype old)
 {
     MPI_Datatype made;
     int sizes[2] = {all_rows, all_columns}, own[2] = {rows, columns}, starts[2] = {row, column};
@@ -150,7 +153,8 @@ layout shape(MPI_Datatype type, long count, long extent, int runs, const run *al
     MPI_Type_get_extent(type, &lower, &theirs);
     MPI_Type_size_x(type, &size);
     if (size != made.size || (count > 1 && theirs != extent))
-        wrong("a datatype has size %lld and extent %ld, not %ld and %ld", (long long)size, (long)theirs, made.size, extent);
+        wrong("a datatype has size %lld and extent %ld, not %ld and %ld", (long long)size,
+              (long)theirs, made.size, extent);
     return made;
 }
 
@@ -244,7 +248,8 @@ void take_actual(room *picture, const room *actual, const layout *of, long displ
     }
 }
 
-void move(room *into, const layout *of, long displacement, const room *from, const layout *as, long start, long bytes)
+void move(room *into, const layout *of, long displacement, const room *from, const layout *as,
+          long start, long bytes)
 {
     walk to = {.of = of, .displacement = displacement}, source = {.of = as, .displacement = start};
     long here = 0, there = 0, left = 0, right = 0;
@@ -264,7 +269,8 @@ room picture_of(const room *one)
 {
     room made = *one;
     if (posix_memalign((void **)&made.base, 64, made.whole ? made.whole : 1)) {
-        fprintf(stderr, "rank %d: there is no memory for a picture of %zu bytes\n", rank, made.whole);
+        fprintf(stderr, "rank %d: there is no memory for a picture of %zu bytes\n", rank,
+                made.whole);
         MPI_Abort(MPI_COMM_WORLD, 8);
     }
     made.at = made.base + (one->at - one->base);
@@ -301,9 +307,11 @@ uint64_t compare(const room *one, room *picture, const char *what, int step, int
             last--;
         for (size_t place = first; place < last; place++)
             differ += one->base[place] != picture->base[place];
-        wrong("step %d, %s %d: %zu bytes differ, from offset %ld to %ld of %zu bytes with guards of %d; the first is %02x, not %02x",
-              step, what, name, differ, (long)(one->base + first - one->at), (long)(one->base + last - 1 - one->at), one->whole,
-              GUARD, one->base[first], picture->base[first]);
+        wrong("step %d, %s %d: %zu bytes differ, from offset %ld to %ld of %zu bytes with guards "
+              "of %d; the first is %02x, not %02x",
+              step, what, name, differ, (long)(one->base + first - one->at),
+              (long)(one->base + last - 1 - one->at), one->whole, GUARD, one->base[first],
+              picture->base[first]);
     }
     free(picture->base);
     return hash(one->base, one->whole);

@@ -15,7 +15,8 @@ static void chain(void *first, void *second, int *count, MPI_Datatype *type)
     affine *left = first, *right = second;
     (void)type;
     for (int one = 0; one < *count; one++) {
-        affine made = {left[one].scale * right[one].scale, left[one].scale * right[one].add + left[one].add};
+        affine made = {left[one].scale * right[one].scale,
+                       left[one].scale * right[one].add + left[one].add};
         right[one] = made;
     }
 }
@@ -37,10 +38,12 @@ MPI_Op op_of(const char *op)
     static const struct {
         const char *name;
         MPI_Op op;
-    } known[] = {{"MPI_SUM", MPI_SUM},   {"MPI_PROD", MPI_PROD}, {"MPI_MAX", MPI_MAX},       {"MPI_MIN", MPI_MIN},
-                 {"MPI_BAND", MPI_BAND}, {"MPI_BOR", MPI_BOR},   {"MPI_BXOR", MPI_BXOR},     {"MPI_LAND", MPI_LAND},
-                 {"MPI_LOR", MPI_LOR},   {"MPI_LXOR", MPI_LXOR}, {"MPI_MAXLOC", MPI_MAXLOC}, {"MPI_MINLOC", MPI_MINLOC},
-                 {"MPI_REPLACE", MPI_REPLACE}, {"MPI_NO_OP", MPI_NO_OP}};
+    } known[] = {
+        {"MPI_SUM", MPI_SUM},         {"MPI_PROD", MPI_PROD},     {"MPI_MAX", MPI_MAX},
+        {"MPI_MIN", MPI_MIN},         {"MPI_BAND", MPI_BAND},     {"MPI_BOR", MPI_BOR},
+        {"MPI_BXOR", MPI_BXOR},       {"MPI_LAND", MPI_LAND},     {"MPI_LOR", MPI_LOR},
+        {"MPI_LXOR", MPI_LXOR},       {"MPI_MAXLOC", MPI_MAXLOC}, {"MPI_MINLOC", MPI_MINLOC},
+        {"MPI_REPLACE", MPI_REPLACE}, {"MPI_NO_OP", MPI_NO_OP}};
     for (size_t one = 0; one < sizeof known / sizeof *known; one++)
         if (strcmp(known[one].name, op) == 0)
             return known[one].op;
@@ -74,11 +77,17 @@ MPI_Datatype type_of(const char *kind)
 
 static long size_of(const char *kind)
 {
-    return kind[0] == 'l' || kind[0] == 'a' ? 8 : strcmp(kind, "u8") == 0 ? 1 : strcmp(kind, "u16") == 0 ? 2 : kind[1] == '6' ? 8 : 4;
+    return kind[0] == 'l' || kind[0] == 'a' ? 8
+           : strcmp(kind, "u8") == 0        ? 1
+           : strcmp(kind, "u16") == 0       ? 2
+           : kind[1] == '6'                 ? 8
+                                            : 4;
 }
 
-/* A key's values: few different ones for logical operations and for places, so that there are equal ones. */
-static void write_values(unsigned char *into, const char *kind, long first, long count, uint64_t key, const char *op)
+/* A key's values: few different ones for logical operations and for places, so that there are equal
+ * ones. */
+static void write_values(unsigned char *into, const char *kind, long first, long count,
+                         uint64_t key, const char *op)
 {
     size_t size = (size_t)size_of(kind);
     int logical = strncmp(op, "MPI_L", 5) == 0, places = strcmp(kind, "located") == 0;
@@ -97,37 +106,39 @@ enum { SUM, PROD, MAX, MIN, BAND, BOR, BXOR, LAND, LOR, LXOR, REPLACE, NO_OP, BL
 
 static int number_of(const char *op)
 {
-    static const char *const names[] = {"MPI_SUM",  "MPI_PROD", "MPI_MAX",  "MPI_MIN",     "MPI_BAND",  "MPI_BOR", "MPI_BXOR",
-                                        "MPI_LAND", "MPI_LOR",  "MPI_LXOR", "MPI_REPLACE", "MPI_NO_OP", "blend"};
+    static const char *const names[] = {
+        "MPI_SUM",  "MPI_PROD", "MPI_MAX",  "MPI_MIN",     "MPI_BAND",  "MPI_BOR", "MPI_BXOR",
+        "MPI_LAND", "MPI_LOR",  "MPI_LXOR", "MPI_REPLACE", "MPI_NO_OP", "blend"};
     int one = 0;
     while (one < OTHER && strcmp(names[one], op) != 0)
         one++;
     return one;
 }
 
-#define FOLD(kind_t)                                                                                                   \
-    for (; count; count--, into += sizeof(kind_t), other += sizeof(kind_t)) {                                          \
-        kind_t x, y, z;                                                                                                \
-        memcpy(&x, into, sizeof x);                                                                                    \
-        memcpy(&y, other, sizeof y);                                                                                   \
-        z = op == SUM       ? (kind_t)((uint64_t)x + (uint64_t)y)                                                      \
-            : op == PROD    ? (kind_t)((uint64_t)x * (uint64_t)y)                                                      \
-            : op == MAX     ? (x > y ? x : y)                                                                          \
-            : op == MIN     ? (x < y ? x : y)                                                                          \
-            : op == BAND    ? (kind_t)(x & y)                                                                          \
-            : op == BOR     ? (kind_t)(x | y)                                                                          \
-            : op == BXOR    ? (kind_t)(x ^ y)                                                                          \
-            : op == LAND    ? (kind_t)(x && y)                                                                         \
-            : op == LOR     ? (kind_t)(x || y)                                                                         \
-            : op == LXOR    ? (kind_t)(!x != !y)                                                                       \
-            : op == REPLACE ? y                                                                                        \
-            : op == NO_OP   ? x                                                                                        \
-                            : (kind_t)((1 + (uint64_t)x) * (1 + (uint64_t)y) - 1);                                     \
-        memcpy(into, &z, sizeof z);                                                                                    \
+#define FOLD(kind_t)                                                                               \
+    for (; count; count--, into += sizeof(kind_t), other += sizeof(kind_t)) {                      \
+        kind_t x, y, z;                                                                            \
+        memcpy(&x, into, sizeof x);                                                                \
+        memcpy(&y, other, sizeof y);                                                               \
+        z = op == SUM       ? (kind_t)((uint64_t)x + (uint64_t)y)                                  \
+            : op == PROD    ? (kind_t)((uint64_t)x * (uint64_t)y)                                  \
+            : op == MAX     ? (x > y ? x : y)                                                      \
+            : op == MIN     ? (x < y ? x : y)                                                      \
+            : op == BAND    ? (kind_t)(x & y)                                                      \
+            : op == BOR     ? (kind_t)(x | y)                                                      \
+            : op == BXOR    ? (kind_t)(x ^ y)                                                      \
+            : op == LAND    ? (kind_t)(x && y)                                                     \
+            : op == LOR     ? (kind_t)(x || y)                                                     \
+            : op == LXOR    ? (kind_t)(!x != !y)                                                   \
+            : op == REPLACE ? y                                                                    \
+            : op == NO_OP   ? x                                                                    \
+                            : (kind_t)((1 + (uint64_t)x) * (1 + (uint64_t)y) - 1);                 \
+        memcpy(into, &z, sizeof z);                                                                \
     }
 
 /* x = x op y for all values, with x from the lower ranks. */
-static void fold_all(unsigned char *into, const unsigned char *other, long count, const char *kind, const char *name)
+static void fold_all(unsigned char *into, const unsigned char *other, long count, const char *kind,
+                     const char *name)
 {
     int op = number_of(name), greatest = strcmp(name, "MPI_MAXLOC") == 0;
     if (strcmp(kind, "located") == 0) {
@@ -135,7 +146,8 @@ static void fold_all(unsigned char *into, const unsigned char *other, long count
             located x, y;
             memcpy(&x, into, sizeof x);
             memcpy(&y, other, sizeof y);
-            if ((greatest ? y.value > x.value : y.value < x.value) || (x.value == y.value && y.place < x.place))
+            if ((greatest ? y.value > x.value : y.value < x.value) ||
+                (x.value == y.value && y.place < x.place))
                 memcpy(into, &y, sizeof y);
         }
     } else if (strcmp(kind, "affine") == 0) {
@@ -179,7 +191,8 @@ static room plain_room(const char *kind, long count)
     return open_room(&plain, count, 0, 0);
 }
 
-void lay_values(room *into, const layout *of, long at, const char *kind, long count, uint64_t key, const char *op)
+void lay_values(room *into, const layout *of, long at, const char *kind, long count, uint64_t key,
+                const char *op)
 {
     run one = {0, size_of(kind), 1, 0};
     layout plain = {MPI_BYTE, count, size_of(kind), size_of(kind), 1, &one};
@@ -189,7 +202,8 @@ void lay_values(room *into, const layout *of, long at, const char *kind, long co
     shut(&packed);
 }
 
-void accumulate(room *into, const layout *of, long at, const char *kind, long count, uint64_t key, const char *op)
+void accumulate(room *into, const layout *of, long at, const char *kind, long count, uint64_t key,
+                const char *op)
 {
     run one = {0, size_of(kind), 1, 0};
     layout plain = {MPI_BYTE, count, size_of(kind), size_of(kind), 1, &one};

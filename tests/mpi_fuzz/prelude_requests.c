@@ -3,8 +3,10 @@
 
 enum { MANY = 256 };
 
-/* One pass over several requests by a call that may complete some; returns the count of completed ones. */
-static int complete_some(const char *how, int count, MPI_Request *open, MPI_Status *statuses, int *done)
+/* One pass over several requests by a call that may complete some; returns the count of completed
+ * ones. */
+static int complete_some(const char *how, int count, MPI_Request *open, MPI_Status *statuses,
+                         int *done)
 {
     MPI_Status found[MANY];
     int index = 0, flag = 0, many = 0, indices[MANY];
@@ -136,7 +138,8 @@ static int class_of(int code)
 static void check(int step, message *one, const MPI_Status *status, int code, const sent *expected)
 {
     int elements = 0, counted = 0, cancelled = 0, basic = 1, before = 0;
-    long space = one->in.count * one->in.size, bytes = expected->bytes < space ? expected->bytes : space;
+    long space = one->in.count * one->in.size,
+         bytes = expected->bytes < space ? expected->bytes : space;
     MPI_Datatype type = one->in.type;
     if (expected->bytes <= space) {
         MPI_Get_elements(status, type, &elements);
@@ -144,32 +147,37 @@ static void check(int step, message *one, const MPI_Status *status, int code, co
     }
     MPI_Test_cancelled(status, &cancelled);
     if (status->MPI_SOURCE != expected->source || status->MPI_TAG != expected->tag)
-        wrong("step %d, message %d: from %d with tag %d, not from %d with tag %d", step, expected->name, status->MPI_SOURCE,
-              status->MPI_TAG, expected->source, expected->tag);
+        wrong("step %d, message %d: from %d with tag %d, not from %d with tag %d", step,
+              expected->name, status->MPI_SOURCE, status->MPI_TAG, expected->source, expected->tag);
     if (class_of(code) != (expected->bytes > space ? MPI_ERR_TRUNCATE : MPI_SUCCESS))
         wrong("step %d, message %d: error class %d", step, expected->name, class_of(code));
     if (expected->bytes <= space && one->in.size > 0) {
         /* A datatype has elements with one size; the status counts all that have arrived. */
         basic = elements ? (int)(bytes / elements) : 1;
         if ((long)elements * basic != bytes || (bytes && !elements))
-            wrong("step %d, message %d: %d elements for %ld bytes", step, expected->name, elements, bytes);
+            wrong("step %d, message %d: %d elements for %ld bytes", step, expected->name, elements,
+                  bytes);
         if (counted != (bytes % one->in.size ? MPI_UNDEFINED : (int)(bytes / one->in.size)))
-            wrong("step %d, message %d: a count of %d for %ld bytes", step, expected->name, counted, bytes);
+            wrong("step %d, message %d: a count of %d for %ld bytes", step, expected->name, counted,
+                  bytes);
     }
     if (one->is_probed) {
         if (expected->bytes <= space)
             MPI_Get_elements(&one->probed, type, &before);
-        if (one->probed.MPI_SOURCE != status->MPI_SOURCE || one->probed.MPI_TAG != status->MPI_TAG || before != elements)
-            wrong("step %d, message %d: the probe saw source %d, tag %d, %d elements", step, expected->name,
-                  one->probed.MPI_SOURCE, one->probed.MPI_TAG, before);
+        if (one->probed.MPI_SOURCE != status->MPI_SOURCE ||
+            one->probed.MPI_TAG != status->MPI_TAG || before != elements)
+            wrong("step %d, message %d: the probe saw source %d, tag %d, %d elements", step,
+                  expected->name, one->probed.MPI_SOURCE, one->probed.MPI_TAG, before);
     }
     room picture = picture_of(&one->to);
     lay(&picture, &one->in, 0, bytes, expected->key);
     if (expected->bytes > space)
-        take_actual(&picture, &one->to, &one->in, 0, space); /* undefined after a truncated receive */
+        take_actual(&picture, &one->to, &one->in, 0,
+                    space); /* undefined after a truncated receive */
     uint64_t hash = compare(&one->to, &picture, "message", step, expected->name);
-    fprintf(record, "%d message %d: from %d tag %d count %d elements %d class %d cancelled %d", step, expected->name,
-            status->MPI_SOURCE, status->MPI_TAG, counted, elements, class_of(code), cancelled);
+    fprintf(record, "%d message %d: from %d tag %d count %d elements %d class %d cancelled %d",
+            step, expected->name, status->MPI_SOURCE, status->MPI_TAG, counted, elements,
+            class_of(code), cancelled);
     if (expected->bytes <= space)
         fprintf(record, " hash %016llx", (unsigned long long)hash);
     fputc('\n', record);
@@ -187,12 +195,14 @@ void got_parts(int step, message *one, const sent *expected)
     same(step, expected->name, "parts", &one->to, &picture);
 }
 
-void got_any(int step, int count, message *messages, const MPI_Status *statuses, const int *codes, const sent *expected)
+void got_any(int step, int count, message *messages, const MPI_Status *statuses, const int *codes,
+             const sent *expected)
 {
     int slot_of[MANY], taken[MANY] = {0};
     for (int one = 0; one < count; one++)
         slot_of[one] = -1;
-    /* A sender's messages arrive in order, so the first slot with its source and tag holds the first of them. */
+    /* A sender's messages arrive in order, so the first slot with its source and tag holds the
+     * first of them. */
     for (int slot = 0; slot < count; slot++)
         for (int one = 0; one < count && !taken[slot]; one++)
             if (slot_of[one] < 0 && expected[one].source == statuses[2 * slot].MPI_SOURCE &&

@@ -1,5 +1,5 @@
-/* Ends in several ways: well, exit CODE, leaves (_exit), vanishes (not by the C library), crash, deadlock, spin, nowhere
-   (a put where no memory is), silent (without a call). */
+/* Ends in several ways: well, exit CODE, leaves (_exit), vanishes (not by the C library), crash,
+   deadlock, spin, nowhere (a put where no memory is), silent (without a call). */
 #include <shmem.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,10 +20,12 @@ int main(int argc, char **argv)
     shmem_init();
     int me = shmem_my_pe();
     if (!strcmp(how, "rms")) {
-        const char *names[] = {"RMS_RANK", "RMS_NPROCS", "RMS_NNODES", "RMS_NODEID", "RMS_PROCID", "RMS_RAILS"};
+        const char *names[] = {"RMS_RANK",   "RMS_NPROCS", "RMS_NNODES",
+                               "RMS_NODEID", "RMS_PROCID", "RMS_RAILS"};
         char line[200] = "";
         for (int i = 0; i < 6; i++)
-            sprintf(line + strlen(line), "%s %s%s", names[i] + 4, getenv(names[i]), i < 5 ? ", " : "\n");
+            sprintf(line + strlen(line), "%s %s%s", names[i] + 4, getenv(names[i]),
+                    i < 5 ? ", " : "\n");
         fputs(line, stdout);
     }
     shmem_barrier_all();

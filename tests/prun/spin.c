@@ -1,5 +1,6 @@
 /* A ping-pong that receives by polling a word, without a call: the other rank puts the word.
-   Arguments: rounds, and how to wait: loop, count (a loop that counts), wait (a call). Prints the time per round. */
+   Arguments: rounds, and how to wait: loop, count (a loop that counts), wait (a call). Prints the
+   time per round. */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>

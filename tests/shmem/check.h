@@ -1,15 +1,16 @@
-/* What the test programs share: a check names its place and its processing element, and ends all when it fails. */
+/* What the test programs share: a check names its place and its processing element, and ends all
+ * when it fails. */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            printf("%s:%d: on %d: %s\n", __FILE__, __LINE__, shmem_my_pe(), #condition);                               \
-            shmem_global_exit(9);                                                                                      \
-        }                                                                                                              \
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            printf("%s:%d: on %d: %s\n", __FILE__, __LINE__, shmem_my_pe(), #condition);           \
+            shmem_global_exit(9);                                                                  \
+        }                                                                                          \
     } while (0)
 
 static int me, all, right, left;

@@ -6,7 +6,8 @@ static float real;
 
 int main(void)
 {
-    long options[] = {0, SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE, SHMEM_CTX_NOSTORE | SHMEM_CTX_PRIVATE};
+    long options[] = {0, SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE,
+                      SHMEM_CTX_NOSTORE | SHMEM_CTX_PRIVATE};
     begin();
     for (int k = 0; k < 4; k++) {
         shmem_ctx_t ctx, other;

@@ -9,10 +9,10 @@ static int sum, mine;
 static long flag, masked = 0x0f;
 static float real = 1;
 
-#define CHECK(condition)                                                                                               \
-    if (!(condition)) {                                                                                                \
-        printf("%d: %s\n", __LINE__, #condition);                                                                      \
-        abort();                                                                                                       \
+#define CHECK(condition)                                                                           \
+    if (!(condition)) {                                                                            \
+        printf("%d: %s\n", __LINE__, #condition);                                                  \
+        abort();                                                                                   \
     }
 
 int main(void)

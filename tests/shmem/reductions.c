@@ -22,35 +22,37 @@ static int start, log_stride, size, place;
 #define EITHER(a, b) ((a) | (b))
 #define ONE(a, b) ((a) ^ (b))
 
-#define REDUCTION(NAME, TYPE, call, COMBINE)                                                                           \
-    for (int way = 0; way < 3; way++) {                                                                                \
-        static const int lengths[] = {1, 17, MOST};                                                                    \
-        int n = lengths[way];                                                                                          \
-        TYPE *from = (TYPE *)&source, *to = way == 1 ? from : (TYPE *)&target;                                         \
-        for (int i = 0; i < MOST; i++) {                                                                               \
-            to[i] = 99;                                                                                                \
-            from[i] = VALUE(place, i);                                                                                 \
-        }                                                                                                              \
-        shmem_barrier_all();                                                                                           \
-        if (place >= 0) {                                                                                              \
-            shmem_##NAME##_##call##_to_all(to, from, n, start, log_stride, size, (TYPE *)&work, psync);                \
-            for (int i = 0; i < n; i++) {                                                                              \
-                TYPE expected = VALUE(0, i);                                                                           \
-                for (int k = 1; k < size; k++)                                                                         \
-                    expected = COMBINE(expected, (TYPE)VALUE(k, i));                                                   \
-                CHECK(to[i] == expected);                                                                              \
-            }                                                                                                          \
-            for (int i = n; i < MOST; i++)                                                                             \
-                CHECK(to[i] == (way == 1 ? (TYPE)VALUE(place, i) : (TYPE)99));                                         \
-        }                                                                                                              \
-        shmem_barrier_all();                                                                                           \
+#define REDUCTION(NAME, TYPE, call, COMBINE)                                                       \
+    for (int way = 0; way < 3; way++) {                                                            \
+        static const int lengths[] = {1, 17, MOST};                                                \
+        int n = lengths[way];                                                                      \
+        TYPE *from = (TYPE *)&source, *to = way == 1 ? from : (TYPE *)&target;                     \
+        for (int i = 0; i < MOST; i++) {                                                           \
+            to[i] = 99;                                                                            \
+            from[i] = VALUE(place, i);                                                             \
+        }                                                                                          \
+        shmem_barrier_all();                                                                       \
+        if (place >= 0) {                                                                          \
+            shmem_##NAME##_##call##_to_all(to, from, n, start, log_stride, size, (TYPE *)&work,    \
+                                           psync);                                                 \
+            for (int i = 0; i < n; i++) {                                                          \
+                TYPE expected = VALUE(0, i);                                                       \
+                for (int k = 1; k < size; k++)                                                     \
+                    expected = COMBINE(expected, (TYPE)VALUE(k, i));                               \
+                CHECK(to[i] == expected);                                                          \
+            }                                                                                      \
+            for (int i = n; i < MOST; i++)                                                         \
+                CHECK(to[i] == (way == 1 ? (TYPE)VALUE(place, i) : (TYPE)99));                     \
+        }                                                                                          \
+        shmem_barrier_all();                                                                       \
     }
 #define SUMS(NAME, TYPE) REDUCTION(NAME, TYPE, sum, SUM) REDUCTION(NAME, TYPE, prod, PRODUCT)
-#define ORDERED(NAME, TYPE)                                                                                            \
+#define ORDERED(NAME, TYPE)                                                                        \
     SUMS(NAME, TYPE) REDUCTION(NAME, TYPE, min, LEAST) REDUCTION(NAME, TYPE, max, MOST_OF)
-#define INTEGER(NAME, TYPE)                                                                                            \
-    ORDERED(NAME, TYPE)                                                                                                \
-    REDUCTION(NAME, TYPE, and, BOTH) REDUCTION(NAME, TYPE, or, EITHER) REDUCTION(NAME, TYPE, xor, ONE)
+#define INTEGER(NAME, TYPE)                                                                        \
+    ORDERED(NAME, TYPE)                                                                            \
+    REDUCTION(NAME, TYPE, and, BOTH)                                                               \
+    REDUCTION(NAME, TYPE, or, EITHER) REDUCTION(NAME, TYPE, xor, ONE)
 
 static void test(void)
 {
@@ -68,7 +70,8 @@ static void test(void)
 int main(void)
 {
     begin();
-    int sets[][3] = {{0, 0, all}, {all - 1, 0, 1}, {all / 2, 0, all - all / 2}, {0, 1, (all + 1) / 2}};
+    int sets[][3] = {
+        {0, 0, all}, {all - 1, 0, 1}, {all / 2, 0, all - all / 2}, {0, 1, (all + 1) / 2}};
     for (unsigned i = 0; i < sizeof sets / sizeof *sets; i++) {
         start = sets[i][0];
         log_stride = sets[i][1];

@@ -10,7 +10,8 @@ int main(void)
     char name[SHMEM_MAX_NAME_LEN];
     int local;
 
-    CHECK(shmem_init_thread(SHMEM_THREAD_SERIALIZED, &provided) == 0 && provided >= SHMEM_THREAD_SERIALIZED);
+    CHECK(shmem_init_thread(SHMEM_THREAD_SERIALIZED, &provided) == 0 &&
+          provided >= SHMEM_THREAD_SERIALIZED);
     provided = -1;
     shmem_query_thread(&provided);
     CHECK(provided >= SHMEM_THREAD_SERIALIZED);

@@ -18,8 +18,8 @@ static void signals(void)
         else if (round % 3 == 1)
             shmem_int_put_signal_nbi(data, mine, n, &signal_word, 1, SHMEM_SIGNAL_ADD, right);
         else
-            shmem_ctx_putmem_signal(SHMEM_CTX_DEFAULT, data, mine, n * sizeof *mine, &signal_word, 1, SHMEM_SIGNAL_ADD,
-                                    right);
+            shmem_ctx_putmem_signal(SHMEM_CTX_DEFAULT, data, mine, n * sizeof *mine, &signal_word,
+                                    1, SHMEM_SIGNAL_ADD, right);
         CHECK(shmem_signal_wait_until(&signal_word, SHMEM_CMP_GE, round) == (uint64_t)round);
         for (int i = 0; i < n; i++)
             CHECK(data[i] == left * 1000 + round * i);
@@ -42,13 +42,18 @@ static void several(void)
         shmem_wait_until_all(words, last, NULL, SHMEM_CMP_GT, 0);
         shmem_wait_until_all_vector(words, last, NULL, SHMEM_CMP_EQ, values);
         CHECK(shmem_wait_until_any(words, last, NULL, SHMEM_CMP_EQ, last) == (size_t)last - 1);
-        CHECK(shmem_wait_until_some(words, last, places, NULL, SHMEM_CMP_GE, 2) == (size_t)last - 1 && places[0] == 1);
+        CHECK(shmem_wait_until_some(words, last, places, NULL, SHMEM_CMP_GE, 2) ==
+                  (size_t)last - 1 &&
+              places[0] == 1);
         ignored[0] = 1;
         CHECK(shmem_test_any(words, last, ignored, SHMEM_CMP_NE, 0) == 1);
         CHECK(shmem_test_any(words, last, NULL, SHMEM_CMP_EQ, 100) == SIZE_MAX);
-        CHECK(shmem_test_all(words, last, ignored, SHMEM_CMP_GE, 2) && !shmem_test_all(words, last, NULL, SHMEM_CMP_GE, 2));
-        CHECK(shmem_test_some(words, last, places, ignored, SHMEM_CMP_LE, 2) == 1 && places[0] == 1);
-        CHECK(shmem_test_some_vector(words, last, places, NULL, SHMEM_CMP_EQ, values) == (size_t)last);
+        CHECK(shmem_test_all(words, last, ignored, SHMEM_CMP_GE, 2) &&
+              !shmem_test_all(words, last, NULL, SHMEM_CMP_GE, 2));
+        CHECK(shmem_test_some(words, last, places, ignored, SHMEM_CMP_LE, 2) == 1 &&
+              places[0] == 1);
+        CHECK(shmem_test_some_vector(words, last, places, NULL, SHMEM_CMP_EQ, values) ==
+              (size_t)last);
         memset(ignored, 1, sizeof ignored);
         CHECK(shmem_wait_until_any(words, last, ignored, SHMEM_CMP_EQ, 77) == SIZE_MAX);
         CHECK(shmem_wait_until_some(words, last, places, ignored, SHMEM_CMP_EQ, 77) == 0);
@@ -76,7 +81,8 @@ int main(void)
     shmem_atomic_fetch_nbi(&old[5], &word, right);
     shmem_float_atomic_fetch_nbi(&number, &real, right);
     shmem_quiet();
-    CHECK(old[0] == 0 && old[1] == 5 && old[2] == 6 && old[3] == 40 && old[4] == 50 && old[5] == 49 && number == 2.5f);
+    CHECK(old[0] == 0 && old[1] == 5 && old[2] == 6 && old[3] == 40 && old[4] == 50 &&
+          old[5] == 49 && number == 2.5f);
     end();
     return 0;
 }

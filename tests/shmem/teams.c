@@ -66,7 +66,8 @@ static void calls(shmem_team_t team)
 
     shmem_ctx_t ctx;
     shmem_team_t found;
-    CHECK(shmem_team_create_ctx(team, 0, &ctx) == 0 && shmem_ctx_get_team(ctx, &found) == 0 && found == team);
+    CHECK(shmem_team_create_ctx(team, 0, &ctx) == 0 && shmem_ctx_get_team(ctx, &found) == 0 &&
+          found == team);
     word = 0;
     shmem_team_sync(team);
     shmem_ctx_long_atomic_add(ctx, &word, place + 1, (place + 1) % size);
@@ -87,10 +88,12 @@ int main(void)
     CHECK(shmem_team_n_pes(SHMEM_TEAM_SHARED) == 1 && shmem_team_my_pe(SHMEM_TEAM_INVALID) == -1);
     calls(SHMEM_TEAM_WORLD);
     shmem_barrier_all();
-    CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 2, (all + 1) / 2, &config, SHMEM_TEAM_NUM_CONTEXTS, &team) == 0);
+    CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 2, (all + 1) / 2, &config,
+                                   SHMEM_TEAM_NUM_CONTEXTS, &team) == 0);
     CHECK((team != SHMEM_TEAM_INVALID) == (me % 2 == 0));
     if (team != SHMEM_TEAM_INVALID) {
-        CHECK(shmem_team_get_config(team, SHMEM_TEAM_NUM_CONTEXTS, &got) == 0 && got.num_contexts == 3);
+        CHECK(shmem_team_get_config(team, SHMEM_TEAM_NUM_CONTEXTS, &got) == 0 &&
+              got.num_contexts == 3);
         calls(team);
         CHECK(shmem_team_translate_pe(SHMEM_TEAM_WORLD, 1, team) == -1);
         CHECK(shmem_team_ptr(team, &me, -1) == NULL);
@@ -103,7 +106,8 @@ int main(void)
     CHECK(shmem_team_split_2d(back, 3, NULL, 0, &rows, NULL, 0, &columns) == 0);
     calls(rows);
     calls(columns);
-    CHECK(shmem_team_my_pe(rows) == (all - 1 - me) % 3 && shmem_team_my_pe(columns) == (all - 1 - me) / 3);
+    CHECK(shmem_team_my_pe(rows) == (all - 1 - me) % 3 &&
+          shmem_team_my_pe(columns) == (all - 1 - me) / 3);
     shmem_team_destroy(rows);
     shmem_team_destroy(columns);
     shmem_team_destroy(back);

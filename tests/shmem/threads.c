@@ -1,5 +1,6 @@
-/* A processing element's threads that wait for each other: one waits for a word that changes only after another one has called,
- * while the other processing element tests and lets time pass; and threads that take an OpenSHMEM lock in turns. */
+/* A processing element's threads that wait for each other: one waits for a word that changes only
+ * after another one has called, while the other processing element tests and lets time pass; and
+ * threads that take an OpenSHMEM lock in turns. */
 #include "check.h"
 
 #include <pthread.h>
@@ -55,7 +56,8 @@ int main(void)
 {
     int provided;
     pthread_t others[2];
-    CHECK(shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) == 0 && provided == SHMEM_THREAD_MULTIPLE);
+    CHECK(shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) == 0 &&
+          provided == SHMEM_THREAD_MULTIPLE);
     me = shmem_my_pe();
     /* The last one in an odd number is alone. */
     all = shmem_n_pes();

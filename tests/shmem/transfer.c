@@ -1,4 +1,5 @@
-/* Put, get, p and g: every type, every element size, short and long, blocking and not, in static data and in the heap. */
+/* Put, get, p and g: every type, every element size, short and long, blocking and not, in static
+ * data and in the heap. */
 #include "check.h"
 
 #define MOST 600
@@ -10,68 +11,81 @@ static union {
 /* Element `i` in `pe`'s data. */
 #define VALUE(TYPE, pe, i) ((TYPE)((pe) * 37 + (i) % 59 + 1))
 
-#define TYPE_TEST(NAME, TYPE)                                                                                          \
-    static void test_##NAME(TYPE *to, TYPE *from)                                                                      \
-    {                                                                                                                  \
-        static const int lengths[] = {0, 1, 4, 5, 33, MOST};                                                           \
-        for (unsigned k = 0; k < sizeof lengths / sizeof *lengths; k++) {                                              \
-            int n = lengths[k];                                                                                        \
-            for (int way = 0; way < 4; way++) {                                                                        \
-                memset(to, 0, MOST * sizeof *to);                                                                      \
-                for (int i = 0; i < MOST; i++)                                                                         \
-                    from[i] = VALUE(TYPE, me, i);                                                                      \
-                shmem_barrier_all();                                                                                   \
-                switch (way) {                                                                                         \
-                case 0:                                                                                                \
-                    shmem_##NAME##_put(to, from, n, right);                                                            \
-                    memset(from, 0, MOST * sizeof *from); /* the source may be used again */                           \
-                    break;                                                                                             \
-                case 1: shmem_##NAME##_put_nbi(to, from, n, right); break;                                             \
-                case 2: shmem_##NAME##_get(to, from, n, left); break;                                                  \
-                case 3:                                                                                                \
-                    shmem_##NAME##_get_nbi(to, from, n, left);                                                         \
-                    shmem_quiet();                                                                                     \
-                }                                                                                                      \
-                shmem_barrier_all();                                                                                   \
-                for (int i = 0; i < MOST; i++)                                                                         \
-                    CHECK(to[i] == (i < n ? VALUE(TYPE, left, i) : 0));                                                \
-            }                                                                                                          \
-        }                                                                                                              \
-        shmem_##NAME##_p(&to[2], VALUE(TYPE, me, 7), right);                                                           \
-        shmem_barrier_all();                                                                                           \
-        CHECK(to[2] == VALUE(TYPE, left, 7));                                                                          \
-        CHECK(shmem_##NAME##_g(&to[2], right) == VALUE(TYPE, me, 7));                                                  \
-        shmem_barrier_all();                                                                                           \
+#define TYPE_TEST(NAME, TYPE)                                                                      \
+    static void test_##NAME(TYPE *to, TYPE *from)                                                  \
+    {                                                                                              \
+        static const int lengths[] = {0, 1, 4, 5, 33, MOST};                                       \
+        for (unsigned k = 0; k < sizeof lengths / sizeof *lengths; k++) {                          \
+            int n = lengths[k];                                                                    \
+            for (int way = 0; way < 4; way++) {                                                    \
+                memset(to, 0, MOST * sizeof *to);                                                  \
+                for (int i = 0; i < MOST; i++)                                                     \
+                    from[i] = VALUE(TYPE, me, i);                                                  \
+                shmem_barrier_all();                                                               \
+                switch (way) {                                                                     \
+                case 0:                                                                            \
+                    shmem_##NAME##_put(to, from, n, right);                                        \
+                    memset(from, 0, MOST * sizeof *from); /* the source may be used again */       \
+                    break;                                                                         \
+                case 1:                                                                            \
+                    shmem_##NAME##_put_nbi(to, from, n, right);                                    \
+                    break;                                                                         \
+                case 2:                                                                            \
+                    shmem_##NAME##_get(to, from, n, left);                                         \
+                    break;                                                                         \
+                case 3:                                                                            \
+                    shmem_##NAME##_get_nbi(to, from, n, left);                                     \
+                    shmem_quiet();                                                                 \
+                }                                                                                  \
+                shmem_barrier_all();                                                               \
+                for (int i = 0; i < MOST; i++)                                                     \
+                    CHECK(to[i] == (i < n ? VALUE(TYPE, left, i) : 0));                            \
+            }                                                                                      \
+        }                                                                                          \
+        shmem_##NAME##_p(&to[2], VALUE(TYPE, me, 7), right);                                       \
+        shmem_barrier_all();                                                                       \
+        CHECK(to[2] == VALUE(TYPE, left, 7));                                                      \
+        CHECK(shmem_##NAME##_g(&to[2], right) == VALUE(TYPE, me, 7));                              \
+        shmem_barrier_all();                                                                       \
     }
-#define TYPES(X)                                                                                                       \
-    X(float, float) X(double, double) X(longdouble, long double) X(char, char) X(schar, signed char) X(short, short)   \
-    X(int, int) X(long, long) X(longlong, long long) X(uchar, unsigned char) X(ushort, unsigned short)                 \
-    X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long) X(int8, int8_t) X(int16, int16_t)   \
-    X(int32, int32_t) X(int64, int64_t) X(uint8, uint8_t) X(uint16, uint16_t) X(uint32, uint32_t)                      \
-    X(uint64, uint64_t) X(size, size_t) X(ptrdiff, ptrdiff_t)
+#define TYPES(X)                                                                                   \
+    X(float, float)                                                                                \
+    X(double, double) X(longdouble, long double) X(char, char) X(schar, signed char)               \
+        X(short, short) X(int, int) X(long, long) X(longlong, long long) X(uchar, unsigned char)   \
+            X(ushort, unsigned short) X(uint, unsigned int) X(ulong, unsigned long)                \
+                X(ulonglong, unsigned long long) X(int8, int8_t) X(int16, int16_t)                 \
+                    X(int32, int32_t) X(int64, int64_t) X(uint8, uint8_t) X(uint16, uint16_t)      \
+                        X(uint32, uint32_t) X(uint64, uint64_t) X(size, size_t)                    \
+                            X(ptrdiff, ptrdiff_t)
 TYPES(TYPE_TEST)
 
 /* Elements without a type. */
-#define SIZE_TEST(NAME, SIZE)                                                                                          \
-    static void test_size_##NAME(char *to, char *from)                                                                 \
-    {                                                                                                                  \
-        for (int way = 0; way < 4; way++) {                                                                            \
-            memset(to, 0, 16 * MOST);                                                                                  \
-            for (int i = 0; i < 16 * MOST; i++)                                                                        \
-                from[i] = VALUE(char, me, i);                                                                          \
-            shmem_barrier_all();                                                                                       \
-            switch (way) {                                                                                             \
-            case 0: shmem_put##NAME(to, from, MOST - 1, right); break;                                                 \
-            case 1: shmem_put##NAME##_nbi(to, from, MOST - 1, right); break;                                           \
-            case 2: shmem_get##NAME(to, from, MOST - 1, left); break;                                                  \
-            case 3:                                                                                                    \
-                shmem_get##NAME##_nbi(to, from, MOST - 1, left);                                                       \
-                shmem_quiet();                                                                                         \
-            }                                                                                                          \
-            shmem_barrier_all();                                                                                       \
-            for (int i = 0; i < 16 * MOST; i++)                                                                        \
-                CHECK(to[i] == (i < SIZE * (MOST - 1) ? VALUE(char, left, i) : 0));                                    \
-        }                                                                                                              \
+#define SIZE_TEST(NAME, SIZE)                                                                      \
+    static void test_size_##NAME(char *to, char *from)                                             \
+    {                                                                                              \
+        for (int way = 0; way < 4; way++) {                                                        \
+            memset(to, 0, 16 * MOST);                                                              \
+            for (int i = 0; i < 16 * MOST; i++)                                                    \
+                from[i] = VALUE(char, me, i);                                                      \
+            shmem_barrier_all();                                                                   \
+            switch (way) {                                                                         \
+            case 0:                                                                                \
+                shmem_put##NAME(to, from, MOST - 1, right);                                        \
+                break;                                                                             \
+            case 1:                                                                                \
+                shmem_put##NAME##_nbi(to, from, MOST - 1, right);                                  \
+                break;                                                                             \
+            case 2:                                                                                \
+                shmem_get##NAME(to, from, MOST - 1, left);                                         \
+                break;                                                                             \
+            case 3:                                                                                \
+                shmem_get##NAME##_nbi(to, from, MOST - 1, left);                                   \
+                shmem_quiet();                                                                     \
+            }                                                                                      \
+            shmem_barrier_all();                                                                   \
+            for (int i = 0; i < 16 * MOST; i++)                                                    \
+                CHECK(to[i] == (i < SIZE * (MOST - 1) ? VALUE(char, left, i) : 0));                \
+        }                                                                                          \
     }
 #define SIZES(X) X(mem, 1) X(8, 1) X(16, 2) X(32, 4) X(64, 8) X(128, 16)
 SIZES(SIZE_TEST)
@@ -115,8 +129,8 @@ int main(void)
 {
     begin();
     void *to = shmem_malloc(16 * MOST), *from = shmem_malloc(16 * MOST);
-#define RUN(NAME, TYPE)                                                                                                \
-    test_##NAME((TYPE *)&target, (TYPE *)&source);                                                                     \
+#define RUN(NAME, TYPE)                                                                            \
+    test_##NAME((TYPE *)&target, (TYPE *)&source);                                                 \
     test_##NAME(to, from);
     TYPES(RUN)
 #define RUN_SIZE(NAME, SIZE) test_size_##NAME(to, source.bytes);

@@ -1,13 +1,13 @@
 /* Strikes a process at its n-th operation on files below one folder. To be preloaded.
  *
- * Operations are those that change files: creating, writing, syncing, renaming, making and removing folders, removing
- * files. The effect at the n-th one, and after it:
+ * Operations are those that change files: creating, writing, syncing, renaming, making and removing
+ * folders, removing files. The effect at the n-th one, and after it:
  *
  *   KILL    half of a write is written, any other operation is not done; then the process is killed
  *   POWER   the same, and all unsynced data is lost: those files become empty
- *   FULL    from then on no file can be created or written (ENOSPC), after half of a write; all else continues
- *   LOCKED  from then on no operation is allowed (EROFS)
- *   BROKEN  from then on no file can be synced (EIO)
+ *   FULL    from then on no file can be created or written (ENOSPC), after half of a write; all
+ * else continues LOCKED  from then on no operation is allowed (EROFS) BROKEN  from then on no file
+ * can be synced (EIO)
  */
 
 #define _GNU_SOURCE
@@ -34,7 +34,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char root[PATH_MAX];
 static long strike_at, done;
 static int how;
-static char watched[FILES];                       /* by the number of the open file: it is below the folder */
+static char watched[FILES]; /* by the number of the open file: it is below the folder */
 static struct { dev_t device; ino_t inode; int copy; } dirty[FILES];
 static int many_dirty;
 
@@ -65,7 +65,8 @@ static void die(void)
         pause();
 }
 
-/* An operation is about to be done. Returns 0, an error, or -1 if the process is to be killed after half of a write. */
+/* An operation is about to be done. Returns 0, an error, or -1 if the process is to be killed after
+ * half of a write. */
 static int strike(int operation)
 {
     pthread_mutex_lock(&lock);

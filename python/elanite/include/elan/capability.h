@@ -1,4 +1,5 @@
-/* Capabilities say which processes make up a job, and where each of them is: nodes, contexts of the adapters, rails. */
+/* Capabilities say which processes make up a job, and where each of them is: nodes, contexts of the
+ * adapters, rails. */
 #ifndef ELAN_CAPABILITY_H
 #define ELAN_CAPABILITY_H
 
@@ -54,11 +55,12 @@ void elan_nullcap(ELAN_CAPABILITY *cap);
 int elan_getenvCap(ELAN_CAPABILITY *cap, int rail);
 /* Writes a capability into a string, which it returns. */
 char *elan_capability_string(ELAN_CAPABILITY *cap, char *text);
-/* Makes the capability that a string such as N3C1024-1025-1030N0-7R1b names the job's own. In a simulation the job has one
- * already: the string must be well formed, and says nothing. */
+/* Makes the capability that a string such as N3C1024-1025-1030N0-7R1b names the job's own. In a
+ * simulation the job has one already: the string must be well formed, and says nothing. */
 int elan_generateCapability(char *text);
 
-/* How many processes there are; how many of them a node has, at most or in truth; and their numbers. */
+/* How many processes there are; how many of them a node has, at most or in truth; and their
+ * numbers. */
 int elan_nvps(ELAN_CAPABILITY *cap);
 int elan_nlocal(int node, ELAN_CAPABILITY *cap);
 int elan_maxlocal(ELAN_CAPABILITY *cap);

@@ -228,7 +228,8 @@ int elan_addMapping(ELAN_STATE *state, void *memory, size_t size);
 
 /* ---- Events ---- */
 
-/* Whether what is under way has ended, after so many looks (-1: looks without end); if it has, the event is gone. */
+/* Whether what is under way has ended, after so many looks (-1: looks without end); if it has, the
+ * event is gone. */
 int elan_poll(ELAN_EVENT *event, long how);
 /* Waits for the end; the event is gone then. */
 void elan_wait(ELAN_EVENT *event, long how);
@@ -238,7 +239,8 @@ int elan_done(ELAN_EVENT *event, long how);
 ELAN_EVENT *elan_link(ELAN_EVENT *one, ELAN_EVENT *other);
 /* An event that has occurred. */
 ELAN_EVENT *elan_nullEvent(ELAN_STATE *state);
-/* An event at the destination of puts: it occurs after so many of them. elan_wait and elan_poll leave it there. */
+/* An event at the destination of puts: it occurs after so many of them. elan_wait and elan_poll
+ * leave it there. */
 ELAN_EVENT *elan_initEvent(ELAN_STATE *state, ELAN_RAIL *rail, ELAN_EVENT_ELAN *memory, int set);
 void elan_setWaitCount(ELAN_EVENT *event, int count);
 ELAN_ADDR elan_destEvent(ELAN_EVENT *event);
@@ -262,14 +264,15 @@ typedef struct ELAN_TPORTSTATS {
     uint64_t ts_txBin[64]; /* messages by length: bin i has those below 2 to the power of i + 1 */
 } ELAN_TPORTSTATS;
 
-ELAN_TPORT *elan_tportInit(ELAN_STATE *state, ELAN_QUEUE *queue, int nslots, size_t smallmsg, size_t bigmsg,
-                           size_t stripemsg, long waitType, int retryCount, LIBELAN_SHMKEY *shm_key, int shm_fifodepth,
-                           int shm_fragsize, ELAN_FLAGS flags);
-ELAN_EVENT *elan_tportTxStart(ELAN_TPORT *tport, ELAN_FLAGS flags, unsigned int destvp, int sender, int tag,
-                              const void *buffer, size_t size);
+ELAN_TPORT *elan_tportInit(ELAN_STATE *state, ELAN_QUEUE *queue, int nslots, size_t smallmsg,
+                           size_t bigmsg, size_t stripemsg, long waitType, int retryCount,
+                           LIBELAN_SHMKEY *shm_key, int shm_fifodepth, int shm_fragsize,
+                           ELAN_FLAGS flags);
+ELAN_EVENT *elan_tportTxStart(ELAN_TPORT *tport, ELAN_FLAGS flags, unsigned int destvp, int sender,
+                              int tag, const void *buffer, size_t size);
 /* Bits of the sender and of the tag that a mask has must be equal; a mask of 0 takes anything. */
-ELAN_EVENT *elan_tportRxStart(ELAN_TPORT *tport, ELAN_FLAGS flags, int sendermask, int sender, int tagmask, int tag,
-                              void *buffer, size_t size);
+ELAN_EVENT *elan_tportRxStart(ELAN_TPORT *tport, ELAN_FLAGS flags, int sendermask, int sender,
+                              int tagmask, int tag, void *buffer, size_t size);
 int elan_tportTxDone(ELAN_EVENT *event);
 int elan_tportRxDone(ELAN_EVENT *event);
 int elan_tportRxPoll(ELAN_EVENT *event, long how);
@@ -283,15 +286,19 @@ void elan_tportGetStats(ELAN_TPORT *tport, ELAN_TPORTSTATS *stats);
 ELAN_QUEUE *elan_gallocQueue(ELAN_BASE *base, ELAN_GROUP *group);
 ELAN_QUEUE *elan_allocQueue(ELAN_STATE *state);
 int elan_queueMaxSlotSize(ELAN_STATE *state);
-ELAN_QUEUE_RX *elan_queueRxInit(ELAN_STATE *state, ELAN_QUEUE *queue, int nslots, int slotsize, int rail, ELAN_FLAGS flags);
+ELAN_QUEUE_RX *elan_queueRxInit(ELAN_STATE *state, ELAN_QUEUE *queue, int nslots, int slotsize,
+                                int rail, ELAN_FLAGS flags);
 ELAN_QUEUE_TX *elan_queueTxInit(ELAN_STATE *state, ELAN_QUEUE *queue, int rail, ELAN_FLAGS flags);
-ELAN_EVENT *elan_queueTx(ELAN_QUEUE_TX *queue, unsigned int destvp, const void *buffer, size_t size, int rail);
+ELAN_EVENT *elan_queueTx(ELAN_QUEUE_TX *queue, unsigned int destvp, const void *buffer, size_t size,
+                         int rail);
 int elan_queueRxPoll(ELAN_QUEUE_RX *queue, long how);
-/* Waits for a message: copies it into the buffer, or returns where it lies until elan_queueRxComplete or the next wait. */
+/* Waits for a message: copies it into the buffer, or returns where it lies until
+ * elan_queueRxComplete or the next wait. */
 void *elan_queueRxWait(ELAN_QUEUE_RX *queue, void *buffer, long how);
 void elan_queueRxComplete(ELAN_QUEUE_RX *queue);
 /* The older form: one queue for both directions. */
-ELAN_MAIN_QUEUE *elan_mainQueueInit(ELAN_STATE *state, ELAN_QUEUE *queue, int nslots, int slotsize, ELAN_FLAGS flags);
+ELAN_MAIN_QUEUE *elan_mainQueueInit(ELAN_STATE *state, ELAN_QUEUE *queue, int nslots, int slotsize,
+                                    ELAN_FLAGS flags);
 void elan_queueReq(ELAN_MAIN_QUEUE *queue, unsigned int destvp, const void *buffer, size_t size);
 int elan_queueHaveReq(ELAN_MAIN_QUEUE *queue);
 void elan_queueWait(ELAN_MAIN_QUEUE *queue, void *buffer, long how);
@@ -303,24 +310,30 @@ typedef struct ELAN_PUTGETSTATS {
 } ELAN_PUTGETSTATS;
 
 /* A put of up to putget_smallputsize bytes is copied at once. */
-ELAN_EVENT *elan_put(ELAN_STATE *state, const volatile void *from, volatile void *to, size_t size, unsigned int destvp);
-ELAN_EVENT *elan_get(ELAN_STATE *state, const volatile void *from, volatile void *to, size_t size, unsigned int vp);
-ELAN_PGCTRL *elan_putgetInit(ELAN_STATE *state, void *memory, size_t smallputsize, size_t stripeputsize,
-                             size_t stripegetsize, int throttle, ELAN_FLAGS flags);
+ELAN_EVENT *elan_put(ELAN_STATE *state, const volatile void *from, volatile void *to, size_t size,
+                     unsigned int destvp);
+ELAN_EVENT *elan_get(ELAN_STATE *state, const volatile void *from, volatile void *to, size_t size,
+                     unsigned int vp);
+ELAN_PGCTRL *elan_putgetInit(ELAN_STATE *state, void *memory, size_t smallputsize,
+                             size_t stripeputsize, size_t stripegetsize, int throttle,
+                             ELAN_FLAGS flags);
 /* With an event at the destination, if it is not 0 (elan_destEvent). */
-ELAN_EVENT *elan_doput(ELAN_PGCTRL *pgctrl, const volatile void *from, volatile void *to, ELAN_ADDR event, size_t size,
-                       unsigned int destvp, int rail);
-ELAN_EVENT *elan_doget(ELAN_PGCTRL *pgctrl, const volatile void *from, volatile void *to, size_t size, unsigned int vp,
-                       int rail);
+ELAN_EVENT *elan_doput(ELAN_PGCTRL *pgctrl, const volatile void *from, volatile void *to,
+                       ELAN_ADDR event, size_t size, unsigned int destvp, int rail);
+ELAN_EVENT *elan_doget(ELAN_PGCTRL *pgctrl, const volatile void *from, volatile void *to,
+                       size_t size, unsigned int vp, int rail);
 size_t elan_pgvGlobalMemSize(ELAN_STATE *state);
 /* Vectors: count pieces of one length. */
-ELAN_EVENT *elan_putv(ELAN_PGCTRL *pgctrl, void *from[], void *to[], size_t size, int count, unsigned int destvp);
-ELAN_EVENT *elan_getv(ELAN_PGCTRL *pgctrl, void *from[], void *to[], size_t size, int count, unsigned int vp);
-/* Strides: count[0] bytes, count[1] times at a distance of stride[0], and so on for so many levels of strides. */
-ELAN_EVENT *elan_putss(void *pgctrl, void *from, void *to, int *fromStrides, int *toStrides, unsigned int *count,
-                       unsigned int levels, unsigned int destvp);
-ELAN_EVENT *elan_getss(void *pgctrl, void *from, void *to, int *fromStrides, int *toStrides, unsigned int *count,
-                       unsigned int levels, unsigned int vp);
+ELAN_EVENT *elan_putv(ELAN_PGCTRL *pgctrl, void *from[], void *to[], size_t size, int count,
+                      unsigned int destvp);
+ELAN_EVENT *elan_getv(ELAN_PGCTRL *pgctrl, void *from[], void *to[], size_t size, int count,
+                      unsigned int vp);
+/* Strides: count[0] bytes, count[1] times at a distance of stride[0], and so on for so many levels
+ * of strides. */
+ELAN_EVENT *elan_putss(void *pgctrl, void *from, void *to, int *fromStrides, int *toStrides,
+                       unsigned int *count, unsigned int levels, unsigned int destvp);
+ELAN_EVENT *elan_getss(void *pgctrl, void *from, void *to, int *fromStrides, int *toStrides,
+                       unsigned int *count, unsigned int levels, unsigned int vp);
 int elan_pgsGlobalMemSize(ELAN_STATE *state);
 void elan_putWaitAll(ELAN_STATE *state, long how);
 void elan_getWaitAll(ELAN_STATE *state, long how);
@@ -350,14 +363,18 @@ void elan_hgsync(ELAN_GROUP *group);
 void elan_hgsyncevent(ELAN_GROUP *group);
 void elan_bcast(ELAN_GROUP *group, void *buffer, size_t size, unsigned int root, ELAN_FLAGS flags);
 void elan_hbcast(ELAN_GROUP *group, void *buffer, size_t size, unsigned int root, ELAN_FLAGS flags);
-void elan_reduce(ELAN_GROUP *group, void *from, void *to, size_t elemsize, int nelem, ELAN_REDUCEFN fn, void *handle,
-                 int unused, int reserved, ELAN_FLAGS flags, unsigned int root);
+void elan_reduce(ELAN_GROUP *group, void *from, void *to, size_t elemsize, int nelem,
+                 ELAN_REDUCEFN fn, void *handle, int unused, int reserved, ELAN_FLAGS flags,
+                 unsigned int root);
 /* Each process's bytes at the root, in the order of the places. */
-void elan_gather(ELAN_GROUP *group, const void *from, void *to, size_t size, unsigned int root, ELAN_FLAGS flags);
-/* Each process's bytes for each process, all blocks of one length; or of lengths of their own, at places of their own. */
+void elan_gather(ELAN_GROUP *group, const void *from, void *to, size_t size, unsigned int root,
+                 ELAN_FLAGS flags);
+/* Each process's bytes for each process, all blocks of one length; or of lengths of their own, at
+ * places of their own. */
 void elan_alltoall(ELAN_GROUP *group, const void *from, void *to, size_t size, ELAN_FLAGS flags);
-void elan_alltoalls(ELAN_GROUP *group, const void *from, const size_t *fromSizes, const size_t *fromPlaces, void *to,
-                    const size_t *toSizes, const size_t *toPlaces, ELAN_FLAGS flags);
+void elan_alltoalls(ELAN_GROUP *group, const void *from, const size_t *fromSizes,
+                    const size_t *fromPlaces, void *to, const size_t *toSizes,
+                    const size_t *toPlaces, ELAN_FLAGS flags);
 void elan_groupGetStats(ELAN_GROUP *group, ELAN_GROUPSTATS *stats);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* The device of the adapters: what programs ask about it, and where a node stands in the network. */
+/* The device of the adapters: what programs ask about it, and where a node stands in the network.
+ */
 #ifndef ELAN_ELANCTRL_H
 #define ELAN_ELANCTRL_H
 

@@ -1,5 +1,5 @@
-/* The version of the libraries whose calls these headers offer. Programs test it to choose between older and newer forms of
- * a call; Elanite has the newer forms. */
+/* The version of the libraries whose calls these headers offer. Programs test it to choose between
+ * older and newer forms of a call; Elanite has the newer forms. */
 #ifndef ELAN_VERSION_H
 #define ELAN_VERSION_H
 

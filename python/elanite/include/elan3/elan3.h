@@ -36,7 +36,8 @@ typedef ELAN_DEVINFO ELAN3_DEVINFO;
 /* ---- Contexts ---- */
 
 /* A context whose heaps lie at these addresses, as the adapter sees them. */
-ELAN3_CTX *elan3_init(int device, E3_Addr main, unsigned int mainSize, E3_Addr elan, unsigned int elanSize);
+ELAN3_CTX *elan3_init(int device, E3_Addr main, unsigned int mainSize, E3_Addr elan,
+                      unsigned int elanSize);
 void elan3_fini(ELAN3_CTX *ctx);
 ELAN3_CTX *elan3_control_open(int device);
 void elan3_control_close(ELAN3_CTX *ctx);
@@ -91,14 +92,17 @@ void elan3_write32_sdram(ELAN3_SDRAM *sdram, sdramaddr_t to, E3_uint32 value);
 E3_uint32 elan3_read32_sdram(ELAN3_SDRAM *sdram, sdramaddr_t from);
 void elan3_zero_byte_sdram(ELAN3_SDRAM *sdram, sdramaddr_t to, unsigned int size);
 void elan3_copy32_to_sdram(ELAN3_SDRAM *sdram, const void *from, sdramaddr_t to); /* 32 bytes */
-void elan3_blkcopy64_to_sdram(ELAN3_SDRAM *sdram, const void *from, sdramaddr_t to, unsigned int size);
+void elan3_blkcopy64_to_sdram(ELAN3_SDRAM *sdram, const void *from, sdramaddr_t to,
+                              unsigned int size);
 
 /* ---- Events ---- */
 
 void elan3_initevent(ELAN3_CTX *ctx, sdramaddr_t event);
-/* Writes a word of main memory when the event occurs; or a block, of which only eb_done is written, with 1. */
+/* Writes a word of main memory when the event occurs; or a block, of which only eb_done is written,
+ * with 1. */
 void elan3_initevent_word(ELAN3_CTX *ctx, sdramaddr_t event, volatile E3_uint32 *word);
-void elan3_initevent_main(ELAN3_CTX *ctx, sdramaddr_t event, sdramaddr_t source, E3_Event_Blk *block);
+void elan3_initevent_main(ELAN3_CTX *ctx, sdramaddr_t event, sdramaddr_t source,
+                          E3_Event_Blk *block);
 /* The event occurs when it has been set so often. */
 void elan3_primeevent(ELAN3_CTX *ctx, sdramaddr_t event, int count);
 void elan3_setevent(ELAN3_CTX *ctx, sdramaddr_t event);
@@ -109,7 +113,8 @@ void elan3_waitevent_word(ELAN3_CTX *ctx, sdramaddr_t event, volatile E3_uint32 
 void elan3_waitevent_blk(ELAN3_CTX *ctx, sdramaddr_t event, E3_Event_Blk *block, long how);
 /* Starts a DMA when the event occurs; the second form then primes the event again. */
 void elan3_waitdmaevent(ELAN3_CTX *ctx, sdramaddr_t dma, sdramaddr_t event);
-void elan3_waitdmaevent0(ELAN3_CTX *ctx, sdramaddr_t dma, sdramaddr_t event, sdramaddr_t wait, int count);
+void elan3_waitdmaevent0(ELAN3_CTX *ctx, sdramaddr_t dma, sdramaddr_t event, sdramaddr_t wait,
+                         int count);
 
 /* ---- DMAs ---- */
 
@@ -117,7 +122,8 @@ void elan3_putdma(ELAN3_CTX *ctx, sdramaddr_t dma);
 void elan3_putdma_main(ELAN3_CTX *ctx, E3_DMA_MAIN *dma, sdramaddr_t place);
 void elan3_getdma(ELAN3_CTX *ctx, sdramaddr_t dma);
 void elan3_getdma_main(ELAN3_CTX *ctx, E3_DMA_MAIN *dma, sdramaddr_t place);
-/* Cookies tell DMAs from each other where packets are sent again; here they are the process's number. */
+/* Cookies tell DMAs from each other where packets are sent again; here they are the process's
+ * number. */
 E3_uint32 elan3_local_cookie(ELAN3_CTX *ctx, unsigned int from, unsigned int to);
 E3_uint32 elan3_remote_cookie(ELAN3_CTX *ctx, unsigned int from, unsigned int to);
 

@@ -1,6 +1,6 @@
-/* Events of the Elan3 adapter. An event lies in the adapter's memory. Its count says how often it must be set before it
- * occurs; its type says what the adapter does then: nothing, write a word or a block of main memory, start a DMA. Programs
- * reach events by calls only. */
+/* Events of the Elan3 adapter. An event lies in the adapter's memory. Its count says how often it
+ * must be set before it occurs; its type says what the adapter does then: nothing, write a word or
+ * a block of main memory, start a DMA. Programs reach events by calls only. */
 #ifndef ELAN3_EVENTS_H
 #define ELAN3_EVENTS_H
 

@@ -11,7 +11,8 @@ typedef uint64_t E3_uint64;
 typedef int32_t E3_int32;
 typedef int64_t E3_int64;
 
-/* An address as the adapter sees it: a context has 4 GB, in which main memory and the adapter's memory are mapped. */
+/* An address as the adapter sees it: a context has 4 GB, in which main memory and the adapter's
+ * memory are mapped. */
 typedef E3_uint32 E3_Addr;
 /* A place in the adapter's memory, as the host sees it. */
 typedef unsigned long sdramaddr_t;

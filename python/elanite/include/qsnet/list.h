@@ -12,7 +12,8 @@ struct list_head {
 #define LIST_HEAD(name) struct list_head name = LIST_HEAD_INIT(name)
 #define INIT_LIST_HEAD(head) ((void)((head)->next = (head)->prev = (head)))
 
-static inline void list_add_between(struct list_head *entry, struct list_head *before, struct list_head *after)
+static inline void list_add_between(struct list_head *entry, struct list_head *before,
+                                    struct list_head *after)
 {
     entry->prev = before;
     entry->next = after;
@@ -42,8 +43,10 @@ static inline int list_empty(const struct list_head *head)
 }
 
 #define list_entry(place, type, member) ((type *)((char *)(place) - offsetof(type, member)))
-#define list_for_each(place, head) for ((place) = (head)->next; (place) != (head); (place) = (place)->next)
-#define list_for_each_safe(place, more, head) \
-    for ((place) = (head)->next, (more) = (place)->next; (place) != (head); (place) = (more), (more) = (place)->next)
+#define list_for_each(place, head)                                                                 \
+    for ((place) = (head)->next; (place) != (head); (place) = (place)->next)
+#define list_for_each_safe(place, more, head)                                                      \
+    for ((place) = (head)->next, (more) = (place)->next; (place) != (head);                        \
+         (place) = (more), (more) = (place)->next)
 
 #endif

@@ -13,7 +13,8 @@
 #define FALSE 0
 #endif
 
-/* Addresses of Elanlib: one space for main memory and the adapter's memory, the same numbers in both views. */
+/* Addresses of Elanlib: one space for main memory and the adapter's memory, the same numbers in
+ * both views. */
 typedef uint64_t ELAN_ADDR;
 #define ELAN_ADDR_NULL ((ELAN_ADDR)0)
 #define ELAN_BAD_ADDR 0xffffffffu
@@ -24,8 +25,8 @@ typedef void *ADDR_SDRAM;
 /* Words that an adapter writes when an event occurs. */
 typedef volatile uint32_t EVENT_WORD;
 
-/* How a call waits: it polls without end, it waits for an interrupt, or it polls so many times and then waits. Elanite's
- * processes poll, for any of these (docs/elan.md). */
+/* How a call waits: it polls without end, it waits for an interrupt, or it polls so many times and
+ * then waits. Elanite's processes poll, for any of these (docs/elan.md). */
 #define ELAN_POLL_EVENT (-1)
 #define ELAN_WAIT_EVENT 0
 
