@@ -55,12 +55,18 @@ export interface Point {
 type Some<T> = T | null;
 
 /**
- * Tables by columns, all columns of a table equally long. `elanite explain COLUMN` describes each, and
- * `crates/workload/src` defines the tables.
+ * Tables by columns, all columns of a table equally long. `elanite explain COLUMN` describes each,
+ * and `crates/workload/src` defines the tables.
  */
 export interface Tables {
   /** Measured values; the metrics are listed in `crates/workload/src/rows.rs`. */
-  rows: { job: Some<string>[]; metric: string[]; unit: string[]; batch: Some<number>[]; value: number[] };
+  rows: {
+    job: Some<string>[];
+    metric: string[];
+    unit: string[];
+    batch: Some<number>[];
+    value: number[];
+  };
   /** In MB/s. */
   nodes: { job: string[]; node: number[]; offered: number[]; accepted: number[] };
   /** Links that carried anything in the window, or were dead. */
@@ -91,7 +97,10 @@ export interface Tables {
   slices: { slice: number[]; link: number[]; waiting_ps: number[]; delay_ps: number[] };
   /** Of a collective operation or a noise test. */
   distribution: { lower_ps: number[]; count: number[] };
-  /** With `run.watch`; times from the start of the run. `tail_ps` is complete with `fabric.engine=flit` only. */
+  /**
+   * With `run.watch`; times from the start of the run. `tail_ps` is complete with
+   * `fabric.engine=flit` only.
+   */
   circuits: {
     source: number[];
     rail: number[];
@@ -117,7 +126,10 @@ export interface Tables {
   shares: Record<string, unknown[]>;
 }
 
-/** The latencies of the messages of a job in the window. A bin is at most a thousandth of its least time wide. */
+/**
+ * The latencies of the messages of a job in the window. A bin is at most a thousandth of its least
+ * time wide.
+ */
 export interface Latencies {
   job: string;
   lower_ps: number[];
@@ -172,7 +184,10 @@ export interface Problem {
 /** An error of a call; its message is that of the command line. */
 export class EngineError extends Error {
   constructor(message: string, code: number, problems?: Problem[]);
-  /** 1 a bound was passed, 2 wrong input, 3 a simulated deadlock, 4 a bug of the engine, 130 cancelled. */
+  /**
+   * 1 a bound was passed, 2 wrong input, 3 a simulated deadlock, 4 a bug of the engine, 130
+   * cancelled.
+   */
   code: number;
   /** Of files and overrides. */
   problems: Problem[];

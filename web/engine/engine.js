@@ -2,10 +2,11 @@
 /**
  * The engine for a page: a pool of workers, each with an instance of the WebAssembly module.
  *
- * The module is compiled once; a worker gets it by a message and is ready after some milliseconds. Simulations wait in the
- * order of the calls until one of the workers is idle. Other calls have a worker of their own, so that no simulation delays
- * them. A simulation cannot be interrupted from within, so a cancelled one ends together with its worker, in place of
- * which another one starts when it is needed.
+ * The module is compiled once; a worker gets it by a message and is ready after some milliseconds.
+ * Simulations wait in the order of the calls until one of the workers is idle. Other calls have a
+ * worker of their own, so that no simulation delays them. A simulation cannot be interrupted from
+ * within, so a cancelled one ends together with its worker, in place of which another one starts
+ * when it is needed.
  *
  * Types and their descriptions are in `engine.d.ts`.
  */
@@ -29,7 +30,9 @@ const BROKEN = 4;
 export const EngineError = class EngineError extends Error {
   name = "EngineError";
 
-  /** @param {string} message @param {number} code @param {import("./engine.js").Problem[]} problems */
+  /**
+   * @param {string} message @param {number} code @param {import("./engine.js").Problem[]} problems
+   */
   constructor(message, code, problems = []) {
     super(message);
     this.code = code;
@@ -44,7 +47,10 @@ class Slot {
   /** @type {Map<number, Task>} */
   tasks = new Map();
 
-  /** @param {Promise<WebAssembly.Module>} module @param {() => void} freed Called when the slot has no more calls. */
+  /**
+   * @param {Promise<WebAssembly.Module>} module @param {() => void} freed Called when the slot has
+   * no more calls.
+   */
   constructor(module, freed) {
     this.module = module;
     this.freed = freed;
@@ -121,7 +127,9 @@ export const Engine = class Engine {
   #waiting = [];
   #count = 0;
 
-  constructor({ workers = Math.max(1, Math.min(4, (navigator.hardwareConcurrency ?? 2) - 1)) } = {}) {
+  constructor({
+    workers = Math.max(1, Math.min(4, (navigator.hardwareConcurrency ?? 2) - 1)),
+  } = {}) {
     const module = compiled();
     // A failure is reported by the calls that wait for the module.
     module.catch(() => {});
@@ -132,7 +140,14 @@ export const Engine = class Engine {
   /** @param {string} call @param {unknown[]} words @returns {Promise<any>} */
   #ask(call, ...words) {
     return new Promise((resolve, reject) => {
-      const task = { id: this.#count++, call, words: JSON.stringify(words), resolve, reject, seen: () => {} };
+      const task = {
+        id: this.#count++,
+        call,
+        words: JSON.stringify(words),
+        resolve,
+        reject,
+        seen: () => {},
+      };
       this.#asked.start(task);
     });
   }
@@ -186,7 +201,14 @@ export const Engine = class Engine {
         return;
       }
       const id = this.#count++;
-      const task = { id, call: "simulate", words: JSON.stringify([point]), resolve, reject, seen: onProgress };
+      const task = {
+        id,
+        call: "simulate",
+        words: JSON.stringify([point]),
+        resolve,
+        reject,
+        seen: onProgress,
+      };
       signal?.addEventListener("abort", () => {
         this.#waiting = this.#waiting.filter((other) => other !== task);
         this.#slots.find((slot) => slot.tasks.has(id))?.end(cancelled);
@@ -216,6 +238,7 @@ export const Engine = class Engine {
 async function compiled() {
   const response = await fetch(new URL("./built/elanite_web_bg.wasm", import.meta.url));
   if (!response.ok) throw new Error(`${response.url}: ${response.status} ${response.statusText}`);
-  if (response.headers.get("content-type") === "application/wasm") return WebAssembly.compileStreaming(response);
+  if (response.headers.get("content-type") === "application/wasm")
+    return WebAssembly.compileStreaming(response);
   return WebAssembly.compile(await response.arrayBuffer());
 }

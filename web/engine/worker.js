@@ -1,10 +1,12 @@
 // @ts-check
 /**
- * The worker of the engine: an instance of the WebAssembly module that answers one call after the other.
+ * The worker of the engine: an instance of the WebAssembly module that answers one call after the
+ * other.
  *
- * The first message is `{module}`, the compiled module. A call is `{id, call, words}`, with the arguments as JSON; the calls are
- * those of `crates/web/src/calls.rs`. The answers are any number of `{id, progress}`, and then one `{id, ok}` or
- * `{id, error: {message, code, problems}}`. Whoever sends the messages ends the worker to cancel a call.
+ * The first message is `{module}`, the compiled module. A call is `{id, call, words}`, with the
+ * arguments as JSON; the calls are those of `crates/web/src/calls.rs`. The answers are any number
+ * of `{id, progress}`, and then one `{id, ok}` or `{id, error: {message, code, problems}}`. Whoever
+ * sends the messages ends the worker to cancel a call.
  */
 
 import start, { answer } from "./built/elanite_web.js";
@@ -40,7 +42,11 @@ addEventListener("message", async ({ data: { module, id, call, words } }) => {
 /** The function that receives the progress of a call. @param {number} id */
 function observer(id) {
   let last = performance.now();
-  return (/** @type {number} */ time, /** @type {number} */ events, /** @type {number | undefined} */ end) => {
+  return (
+    /** @type {number} */ time,
+    /** @type {number} */ events,
+    /** @type {number | undefined} */ end,
+  ) => {
     const now = performance.now();
     if (now - last < PAUSE) return;
     last = now;
@@ -49,14 +55,19 @@ function observer(id) {
   };
 }
 
-/** The error of a failed call. @param {{config?: [string, string], run?: [string, number]}} found */
+/**
+ * The error of a failed call. @param {{config?: [string, string], run?: [string, number]}} found
+ */
 function error({ config, run }) {
   if (config) return { message: config[0], code: USAGE, problems: JSON.parse(config[1]) };
   const [message, code] = run ?? ["no answer", BROKEN];
   return { message, code, problems: [] };
 }
 
-/** A result with the bare values of tables. @param {string} call @param {any} found @param {() => number} elapsed */
+/**
+ * A result with the bare values of tables. @param {string} call @param {any} found @param {() =>
+ * number} elapsed
+ */
 function plain(call, found, elapsed) {
   if (call === "wiring") return columns(found);
   if (call !== "simulate") return found;

@@ -18,7 +18,14 @@ import { differences, finding } from "./words.ts";
 const runs = new Runs();
 const PAUSE = 120; // ms between a change and its simulation, so that a slider may pass by
 
-const empty = (config: Config): Found => ({ config, finished: [], wiring: null, warnings: [], share: 0, error: null });
+const empty = (config: Config): Found => ({
+  config,
+  finished: [],
+  wiring: null,
+  warnings: [],
+  share: 0,
+  error: null,
+});
 
 /** The results of a configuration, which grow while it is simulated. */
 function useFound(config: Config | undefined): Found | undefined {
@@ -37,13 +44,22 @@ function useFound(config: Config | undefined): Found | undefined {
     };
   }, [text]);
   if (!config) return undefined;
-  // The results of another configuration are no results of this one; another load of the same one has them.
-  const same = found && JSON.stringify({ ...found.config, load: 0 }) === JSON.stringify({ ...config, load: 0 });
+  // The results of another configuration are no results of this one; another load of the same one
+  // has them.
+  const same =
+    found &&
+    JSON.stringify({ ...found.config, load: 0 }) === JSON.stringify({ ...config, load: 0 });
   return same ? { ...found, config } : empty(config);
 }
 
-function useWatched(config: Config, wanted: boolean): { watched: Watched | null; error: string | null } {
-  const [state, setState] = useState<{ watched: Watched | null; error: string | null }>({ watched: null, error: null });
+function useWatched(
+  config: Config,
+  wanted: boolean,
+): { watched: Watched | null; error: string | null } {
+  const [state, setState] = useState<{ watched: Watched | null; error: string | null }>({
+    watched: null,
+    error: null,
+  });
   const text = JSON.stringify([config, config && machine(config.machine).text]);
   useEffect(() => {
     setState({ watched: null, error: null });
@@ -68,7 +84,12 @@ export function App() {
   const [shared, setShared] = useState<Shared>(start);
   const { config, kept, tour } = shared;
   const wide = useRef(matchMedia("(min-width: 900px)").matches);
-  const change = (part: Partial<Config>) => setShared((before) => ({ ...before, config: settled({ ...before.config, ...part }), refused: [] }));
+  const change = (part: Partial<Config>) =>
+    setShared((before) => ({
+      ...before,
+      config: settled({ ...before.config, ...part }),
+      refused: [],
+    }));
   useEffect(() => {
     history.replaceState(null, "", `#${address(config, kept, tour)}`);
   }, [config, kept, tour]);
@@ -78,14 +99,22 @@ export function App() {
     return () => removeEventListener("hashchange", read);
   }, []);
   const now = useFound(config) as Found;
-  const beside = [useFound(kept[0] && { ...kept[0], load: config.load }), useFound(kept[1] && { ...kept[1], load: config.load })];
+  const beside = [
+    useFound(kept[0] && { ...kept[0], load: config.load }),
+    useFound(kept[1] && { ...kept[1], load: config.load }),
+  ];
   const shown = [now, ...beside.filter((one) => one !== undefined)];
   const small = config.nodes <= MOST_NODES && config.rails === 1;
   const ready = now.finished.some((one) => one.load === config.load);
   const { watched, error } = useWatched(config, small && ready);
   const share = shown.reduce((sum, one) => sum + one.share, 0) / shown.length;
-  const keep = () => setShared((before) => ({ ...before, kept: [before.config, ...before.kept].slice(0, MOST_KEPT) }));
-  const drop = (place: number) => setShared((before) => ({ ...before, kept: before.kept.filter((_, other) => other !== place) }));
+  const keep = () =>
+    setShared((before) => ({
+      ...before,
+      kept: [before.config, ...before.kept].slice(0, MOST_KEPT),
+    }));
+  const drop = (place: number) =>
+    setShared((before) => ({ ...before, kept: before.kept.filter((_, other) => other !== place) }));
   return (
     <>
       <a class="skip" href="#results">
@@ -93,7 +122,9 @@ export function App() {
       </a>
       <header>
         <h1>Elanite explorer</h1>
-        <p>Choose a network and its traffic. The simulator moves every flit, here in your browser.</p>
+        <p>
+          Choose a network and its traffic. The simulator moves every flit, here in your browser.
+        </p>
       </header>
       <main>
         <details class="choices" open={wide.current}>
@@ -101,8 +132,16 @@ export function App() {
           <Controls config={config} onChange={change} onOpen={(file) => runs.open(file)} />
         </details>
         <div id="results" tabIndex={-1}>
-          <Guide tour={tour} onStep={(part) => setShared((before) => ({ ...before, ...part, refused: [] }))} />
-          {shared.refused.length > 0 && <p class="note">The address has values that this page does not know; they were left out: {shared.refused.join(", ")}.</p>}
+          <Guide
+            tour={tour}
+            onStep={(part) => setShared((before) => ({ ...before, ...part, refused: [] }))}
+          />
+          {shared.refused.length > 0 && (
+            <p class="note">
+              The address has values that this page does not know; they were left out:{" "}
+              {shared.refused.join(", ")}.
+            </p>
+          )}
           <div class="load">
             <label for="load">offered load of each node</label>
             <input
@@ -112,13 +151,21 @@ export function App() {
               max={100}
               step={5}
               value={config.load}
-              aria-valuetext={`${number(loadOf(config, config.load))} MB/s, ${config.load}% of the rate of a link`}
+              aria-valuetext={
+                `${number(loadOf(config, config.load))} MB/s, ${config.load}% of the rate of a ` +
+                "link"
+              }
               onInput={(event) => change({ load: nearest(Number(event.currentTarget.value)) })}
             />
             <output for="load">
               <b>{number(loadOf(config, config.load))} MB/s</b> {config.load}% of a link
             </output>
-            <progress value={share} max={1} aria-label="Simulated part of all loads" class={share < 1 && !now.error ? "" : "done"} />
+            <progress
+              value={share}
+              max={1}
+              aria-label="Simulated part of all loads"
+              class={share < 1 && !now.error ? "" : "done"}
+            />
           </div>
           <h2 class="finding" aria-live="polite">
             {finding(now)}
@@ -131,7 +178,12 @@ export function App() {
             {kept.map((one, place) => (
               <span class="chip" key={place}>
                 {differences(one, config)}
-                <button type="button" class="link" aria-label={`Remove ${differences(one, config)} from the comparison`} onClick={() => drop(place)}>
+                <button
+                  type="button"
+                  class="link"
+                  aria-label={`Remove ${differences(one, config)} from the comparison`}
+                  onClick={() => drop(place)}
+                >
                   ✕
                 </button>
               </span>
@@ -146,12 +198,18 @@ export function App() {
             <Networks shown={shown} />
           </section>
           <section aria-labelledby="histogram-title">
-            <h2 id="histogram-title">Latencies at {number(loadOf(config, config.load))} MB/s a node</h2>
+            <h2 id="histogram-title">
+              Latencies at {number(loadOf(config, config.load))} MB/s a node
+            </h2>
             <Histogram shown={shown} />
           </section>
           <section aria-labelledby="watch-title">
             <h2 id="watch-title">Packets and the circuits that they hold</h2>
-            {!small && <p>Networks of up to {MOST_NODES} nodes and one rail can be watched packet by packet.</p>}
+            {!small && (
+              <p>
+                Networks of up to {MOST_NODES} nodes and one rail can be watched packet by packet.
+              </p>
+            )}
             {small && error && <pre class="error">{error}</pre>}
             {small && !error && !watched && <p>A few microseconds are being simulated …</p>}
             {small && watched && <Watch config={config} watched={watched} />}

@@ -1,4 +1,5 @@
-// A chart of Observable Plot as a component: drawn again whenever its marks or the width of its place change.
+// A chart of Observable Plot as a component: drawn again whenever its marks or the width of its
+// place change.
 
 import * as Plot from "@observablehq/plot";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -18,17 +19,25 @@ export function Chart({ label, height, stamp, options, onPick }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   useEffect(() => {
-    const watcher = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    const watcher = new ResizeObserver(([entry]) =>
+      setWidth(Math.floor(entry?.contentRect.width ?? 0)),
+    );
     if (place.current) watcher.observe(place.current);
     return () => watcher.disconnect();
   }, []);
   useEffect(() => {
     if (!place.current || width < 50) return;
-    const made = Plot.plot({ width, height, style: { background: "none", fontSize: "12px", overflow: "visible" }, ...options(width) });
+    const made = Plot.plot({
+      width,
+      height,
+      style: { background: "none", fontSize: "12px", overflow: "visible" },
+      ...options(width),
+    });
     made.setAttribute("role", "img");
     made.setAttribute("aria-label", label);
     // Groups of marks have labels but no roles, which assistive technology must not read.
-    for (const group of made.querySelectorAll("g[aria-label], g[aria-describedby]")) group.removeAttribute("aria-label");
+    for (const group of made.querySelectorAll("g[aria-label], g[aria-describedby]"))
+      group.removeAttribute("aria-label");
     if (onPick) {
       const scale = made.scale("x");
       made.style.cursor = "pointer";
@@ -42,13 +51,23 @@ export function Chart({ label, height, stamp, options, onPick }: ChartProps) {
   return <div class="chart" ref={place} style={{ minHeight: `${height}px` }} />;
 }
 
-/** Ticks of a logarithmic axis: 1, 2 and 5 of each power of ten, or the powers alone where these are many. */
+/**
+ * Ticks of a logarithmic axis: 1, 2 and 5 of each power of ten, or the powers alone where these are
+ * many.
+ */
 export function logTicks(values: (number | null)[]): { domain: [number, number]; ticks: number[] } {
   const there = values.filter((one): one is number => one !== null && one > 0);
-  const [least, most] = there.length ? [Math.min(...there) / 1.15, Math.max(...there) * 1.15] : [1, 10];
+  const [least, most] = there.length
+    ? [Math.min(...there) / 1.15, Math.max(...there) * 1.15]
+    : [1, 10];
   const powers = Array.from({ length: 14 }, (_, place) => 10 ** (place - 4));
-  const fine = powers.flatMap((power) => [power, 2 * power, 5 * power]).filter((one) => one >= least && one <= most);
-  return { domain: [least, most], ticks: fine.length > 8 ? fine.filter((one) => Math.log10(one) % 1 === 0) : fine };
+  const fine = powers
+    .flatMap((power) => [power, 2 * power, 5 * power])
+    .filter((one) => one >= least && one <= most);
+  return {
+    domain: [least, most],
+    ticks: fine.length > 8 ? fine.filter((one) => Math.log10(one) % 1 === 0) : fine,
+  };
 }
 
 /** A number for people: three digits. */

@@ -1,7 +1,9 @@
-// The state of the page: one configuration that is shown, and up to two that are kept beside it. The address holds all of it.
+// The state of the page: one configuration that is shown, and up to two that are kept beside it.
+// The address holds all of it.
 //
-// `settled` replaces values that do not go together: a routing that the topology does not have, an oversubscription of a torus. The
-// address names only values that are not the usual ones, and a value that it has and the page does not know is left out and reported.
+// `settled` replaces values that do not go together: a routing that the topology does not have, an
+// oversubscription of a torus. The address names only values that are not the usual ones, and a
+// value that it has and the page does not know is left out and reported.
 
 import { MACHINES, machine, type Flow } from "./machines.ts";
 import { NODES, TOPOLOGIES, topology } from "./topologies.ts";
@@ -48,9 +50,16 @@ export const FAULTS = [
   { name: "rail", label: "rail 0 of two" },
 ];
 
-/** The faults that a configuration can have: a tree has other switches of the top, a second rail replaces the first. */
+/**
+ * The faults that a configuration can have: a tree has other switches of the top, a second rail
+ * replaces the first.
+ */
 export function faults(config: Pick<Config, "topology" | "rails">): typeof FAULTS {
-  return FAULTS.filter(({ name }) => name === "none" || (name === "rail" ? config.rails > 1 : config.topology === "fat-tree" && config.rails === 1));
+  return FAULTS.filter(
+    ({ name }) =>
+      name === "none" ||
+      (name === "rail" ? config.rails > 1 : config.topology === "fat-tree" && config.rails === 1),
+  );
 }
 
 export const PATTERNS: { name: string; label: string }[] = [
@@ -66,7 +75,9 @@ export const PATTERNS: { name: string; label: string }[] = [
 ];
 
 /** Patterns of a job of any size. */
-export const JOB_PATTERNS = PATTERNS.filter((one) => ["uniform", "hot-spot", "complement", "tornado"].includes(one.name));
+export const JOB_PATTERNS = PATTERNS.filter((one) =>
+  ["uniform", "hot-spot", "complement", "tornado"].includes(one.name),
+);
 
 export const TWO_JOBS = "two-jobs";
 export const MESSAGES = [64, 256, 1024, 4096, 16384, 65536];
@@ -136,10 +147,15 @@ function allowed(config: Config, key: keyof Config, value: string | number): boo
     load: LOADS,
     measure: MEASURES,
   };
-  return key === "placement" ? isPlacement(String(value), config.nodes) : (lists[key]?.includes(value) ?? false);
+  return key === "placement"
+    ? isPlacement(String(value), config.nodes)
+    : (lists[key]?.includes(value) ?? false);
 }
 
-/** A configuration whose values go together: each wrong one has the usual value, or the first possible one. */
+/**
+ * A configuration whose values go together: each wrong one has the usual value, or the first
+ * possible one.
+ */
 export function settled(config: Config): Config {
   const found = { ...config };
   const base = usual(config.machine);

@@ -1,5 +1,5 @@
-// Drawing of a network on a canvas: the lines of links, switches and nodes. The heat of links and the packets of a moment are drawn by the same
-// geometry.
+// Drawing of a network on a canvas: the lines of links, switches and nodes. The heat of links and
+// the packets of a moment are drawn by the same geometry.
 
 import type { Layout, Line } from "./layout.ts";
 
@@ -23,16 +23,24 @@ export function frame(canvas: HTMLCanvasElement): Frame {
 
 export type Path = { x: number; y: number }[];
 
-/** Distance between the two directions of a cable, and between the channels of a link, in pixels. */
+/**
+ * Distance between the two directions of a cable, and between the channels of a link, in pixels.
+ */
 const LANE = 2.4;
 const MARGIN = 14;
 
 export function spotAt(found: Layout, place: number, at: Frame): { x: number; y: number } {
   const spot = found.spots[place] ?? { x: 0, y: 0 };
-  return { x: MARGIN + spot.x * (at.width - 2 * MARGIN), y: MARGIN + spot.y * (at.height - 2 * MARGIN) };
+  return {
+    x: MARGIN + spot.x * (at.width - 2 * MARGIN),
+    y: MARGIN + spot.y * (at.height - 2 * MARGIN),
+  };
 }
 
-/** The way of a line on the canvas, beside its middle by some lanes; a link around a ring has a second part. */
+/**
+ * The way of a line on the canvas, beside its middle by some lanes; a link around a ring has a
+ * second part.
+ */
 export function paths(found: Layout, line: Line, at: Frame, channel = 0, channels = 1): Path[] {
   const [from, to] = [spotAt(found, line.from, at), spotAt(found, line.to, at)];
   const [dx, dy] = [to.x - from.x, to.y - from.y];
@@ -66,7 +74,9 @@ export function paths(found: Layout, line: Line, at: Frame, channel = 0, channel
 export function stroke(context: CanvasRenderingContext2D, parts: Path[]): void {
   context.beginPath();
   for (const part of parts) {
-    part.forEach((point, place) => (place ? context.lineTo(point.x, point.y) : context.moveTo(point.x, point.y)));
+    part.forEach((point, place) =>
+      place ? context.lineTo(point.x, point.y) : context.moveTo(point.x, point.y),
+    );
   }
   context.stroke();
 }
@@ -109,7 +119,10 @@ export function distance(parts: Path[], x: number, y: number): number {
     for (let step = 1; step < part.length; step += 1) {
       const [one, other] = [part[step - 1], part[step]] as [Path[0], Path[0]];
       const [dx, dy] = [other.x - one.x, other.y - one.y];
-      const along = Math.max(0, Math.min(1, ((x - one.x) * dx + (y - one.y) * dy) / (dx * dx + dy * dy || 1)));
+      const along = Math.max(
+        0,
+        Math.min(1, ((x - one.x) * dx + (y - one.y) * dy) / (dx * dx + dy * dy || 1)),
+      );
       best = Math.min(best, Math.hypot(x - one.x - along * dx, y - one.y - along * dy));
     }
   }
@@ -117,9 +130,27 @@ export function distance(parts: Path[], x: number, y: number): number {
 }
 
 /** White to dark red (OrRd of ColorBrewer) as in the report: lightness alone shows the order. */
-const HEAT = ["#fee8c8", "#fdd49e", "#fdbb84", "#fc8d59", "#ef6548", "#d7301f", "#b30000", "#7f0000"];
+const HEAT = [
+  "#fee8c8",
+  "#fdd49e",
+  "#fdbb84",
+  "#fc8d59",
+  "#ef6548",
+  "#d7301f",
+  "#b30000",
+  "#7f0000",
+];
 /** The same on a dark page, dark to light. */
-const GLOW = ["#4a2a22", "#6e2f22", "#963423", "#c03f24", "#e0562d", "#f27a3f", "#fba35c", "#ffd08f"];
+const GLOW = [
+  "#4a2a22",
+  "#6e2f22",
+  "#963423",
+  "#c03f24",
+  "#e0562d",
+  "#f27a3f",
+  "#fba35c",
+  "#ffd08f",
+];
 
 /** The colour of a part between 0 and 1. */
 export function heat(part: number): string {

@@ -1,12 +1,14 @@
 // From a configuration to the experiment file that the simulator reads.
 //
-// The page simulates exactly the text that "copy as experiment file" copies: `elanite run FILE` plans the same points, with the same
-// keys and digests. One job has one series with a list of loads. With two jobs a list in each would be a product, so that each load is a
-// series of its own.
+// The page simulates exactly the text that "copy as experiment file" copies: `elanite run FILE`
+// plans the same points, with the same keys and digests. One job has one series with a list of
+// loads. With two jobs a list in each would be a product, so that each load is a series of its own.
 //
-// The window follows from the times of a message and a packet: about 80,000 packets at the full rate, but at least 25 latencies of the idle
-// network, so that slow and fast machines, few and many nodes take about as long in the browser. The first message of a process comes
-// within the mean gap of its messages, and only then is the load the offered one: the warm-up is longer than this gap at the lowest load.
+// The window follows from the times of a message and a packet: about 80,000 packets at the full
+// rate, but at least 25 latencies of the idle network, so that slow and fast machines, few and many
+// nodes take about as long in the browser. The first message of a process comes within the mean gap
+// of its messages, and only then is the load the offered one: the warm-up is longer than this gap
+// at the lowest load.
 
 import type { Config } from "./config.ts";
 import { LOADS, TWO_JOBS } from "./config.ts";
@@ -23,7 +25,13 @@ const CHANNELS = 32;
 const PROCESSES = 16;
 
 /** Rails take turns, message by message; the other keys are of no effect on this policy. */
-const RAILS: Keys = { "rails.policy": "basic", "rails.striping": 0.5, "rails.threshold": "8 KB", "rails.handle": 50, "rails.poll": "100 ns" };
+const RAILS: Keys = {
+  "rails.policy": "basic",
+  "rails.striping": 0.5,
+  "rails.threshold": "8 KB",
+  "rails.handle": 50,
+  "rails.poll": "100 ns",
+};
 
 export interface Times {
   /** Discarded, measured and watched time, in us. */
@@ -45,7 +53,10 @@ function lengths(config: Config): { packet: number; idle: number } {
   return { packet, idle: info.latency + Math.ceil(config.message / config.packet) * packet };
 }
 
-/** Processes of a node: enough for the rate of a link on an idle network, so that the senders do not saturate before the network. */
+/**
+ * Processes of a node: enough for the rate of a link on an idle network, so that the senders do not
+ * saturate before the network.
+ */
 export function processes(config: Config): number {
   const { rate } = machine(config.machine);
   return Math.min(PROCESSES, Math.ceil((1.5 * rate * lengths(config).idle) / config.message));
@@ -105,11 +116,17 @@ export function loadOf(config: Config, percent: number): number {
   return (machine(config.machine).rate * percent) / 100;
 }
 
-/** The part that is dead, as the experiment file names it: the first switch of the top level of a tree, or the first rail. */
+/**
+ * The part that is dead, as the experiment file names it: the first switch of the top level of a
+ * tree, or the first rail.
+ */
 function fault(config: Config, keys: Keys): string[] {
   if (config.fault === "none") return [];
   const levels = keys["topology.down"];
-  const part = config.fault === "rail" ? "rail = 0" : `switch = "${Array.isArray(levels) ? levels.length : 1}.0"`;
+  const part =
+    config.fault === "rail"
+      ? "rail = 0"
+      : `switch = "${Array.isArray(levels) ? levels.length : 1}.0"`;
   return ["[[series.fault]]", part, 'at = "0 us"'];
 }
 
@@ -123,12 +140,21 @@ export function title(config: Config): string {
   const info = machine(config.machine);
   const over = config.over > 1 ? ` with ${config.over}:1 oversubscription` : "";
   const traffic =
-    config.traffic === TWO_JOBS ? `two jobs, ${config.placement.slice(0, 40)}` : `${config.traffic.replace("-", " ")} traffic`;
+    config.traffic === TWO_JOBS
+      ? `two jobs, ${config.placement.slice(0, 40)}`
+      : `${config.traffic.replace("-", " ")} traffic`;
   const name = topology(config.topology).label.replace(/^graph: /, "");
   return `${info.name}: ${name} of ${config.nodes} nodes${over}, ${traffic}`;
 }
 
-function job(config: Config, name: string, pattern: string, nodes: string, first: string, loads: number[]): string[] {
+function job(
+  config: Config,
+  name: string,
+  pattern: string,
+  nodes: string,
+  first: string,
+  loads: number[],
+): string[] {
   const load = loads.map((one) => `${loadOf(config, one)} MB/s`);
   const hot = pattern === "hot-spot";
   return [
@@ -160,7 +186,14 @@ export function experiment(config: Config, loads: number[] = LOADS): string {
     "seeds = 1",
   ];
   const series = (name: string, jobs: string[][]) => {
-    lines.push("", "[[series]]", `name = ${toml(name)}`, `machine = { ${keys.join(", ")} }`, ...fault(config, changed), ...jobs.flat());
+    lines.push(
+      "",
+      "[[series]]",
+      `name = ${toml(name)}`,
+      `machine = { ${keys.join(", ")} }`,
+      ...fault(config, changed),
+      ...jobs.flat(),
+    );
   };
   if (config.traffic === TWO_JOBS) {
     const text = letters(config.placement, config.nodes);
@@ -178,7 +211,10 @@ export function experiment(config: Config, loads: number[] = LOADS): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** What a watched run changes: a short window of the engine that knows when the last flit leaves every link. */
+/**
+ * What a watched run changes: a short window of the engine that knows when the last flit leaves
+ * every link.
+ */
 export function watched(config: Config): string[] {
   const { watch } = times(config);
   return [`run.watch=${watch} us`, `run.window=${watch} us`, "run.batches=1", "fabric.engine=flit"];

@@ -15,7 +15,12 @@ export function Field({ label, value, options, onChange, hint }: FieldProps) {
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select id={id} value={value} disabled={options.length < 2} onChange={(event) => onChange(event.currentTarget.value)}>
+      <select
+        id={id}
+        value={value}
+        disabled={options.length < 2}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      >
         {options.map((one) => (
           <option key={one.value} value={one.value}>
             {one.label}

@@ -1,4 +1,5 @@
-// The card of a guided tour: the text of a step, its question, and the answer once a choice is made.
+// The card of a guided tour: the text of a step, its question, and the answer once a choice is
+// made.
 
 import { useEffect, useState } from "preact/hooks";
 import { settled, usual, type Config, type Shared } from "./config.ts";
@@ -12,7 +13,13 @@ export function stepped(name: string, step: number): Partial<Shared> {
   return { config: full(found.config), kept: found.kept.map(full), tour: { name, step } };
 }
 
-export function Guide({ tour, onStep }: { tour: Shared["tour"]; onStep: (part: Partial<Shared>) => void }) {
+export function Guide({
+  tour,
+  onStep,
+}: {
+  tour: Shared["tour"];
+  onStep: (part: Partial<Shared>) => void;
+}) {
   const found = TOURS.find((one) => one.name === tour?.name);
   const step = tour && found?.steps[tour.step];
   if (!tour || !found || !step) {
@@ -20,7 +27,12 @@ export function Guide({ tour, onStep }: { tour: Shared["tour"]; onStep: (part: P
       <nav class="tours" aria-label="Guided tours">
         <span>Guided tours, five steps each:</span>
         {TOURS.map((one) => (
-          <button key={one.name} type="button" class="link" onClick={() => onStep(stepped(one.name, 0))}>
+          <button
+            key={one.name}
+            type="button"
+            class="link"
+            onClick={() => onStep(stepped(one.name, 0))}
+          >
             {one.title}
           </button>
         ))}
@@ -31,16 +43,27 @@ export function Guide({ tour, onStep }: { tour: Shared["tour"]; onStep: (part: P
   return (
     <section class="guide" aria-labelledby="tour-title">
       <h2 id="tour-title">
-        {found.title} <span class="quiet">step {tour.step + 1} of {found.steps.length}</span>
+        {found.title}{" "}
+        <span class="quiet">
+          step {tour.step + 1} of {found.steps.length}
+        </span>
       </h2>
       <p>{step.text}</p>
       <Question key={`${tour.name} ${tour.step}`} step={step} />
       <div class="row">
-        <button type="button" disabled={tour.step === 0} onClick={() => onStep(stepped(tour.name, tour.step - 1))}>
+        <button
+          type="button"
+          disabled={tour.step === 0}
+          onClick={() => onStep(stepped(tour.name, tour.step - 1))}
+        >
           Back
         </button>
         {!last && (
-          <button type="button" class="main" onClick={() => onStep(stepped(tour.name, tour.step + 1))}>
+          <button
+            type="button"
+            class="main"
+            onClick={() => onStep(stepped(tour.name, tour.step + 1))}
+          >
             Next step
           </button>
         )}
@@ -60,7 +83,13 @@ function Question({ step }: { step: Step }) {
       <legend>{step.question}</legend>
       {step.choices.map((choice, place) => (
         <label key={choice}>
-          <input type="radio" name="choice" checked={chosen === place} onChange={() => setChosen(place)} /> {choice}
+          <input
+            type="radio"
+            name="choice"
+            checked={chosen === place}
+            onChange={() => setChosen(place)}
+          />{" "}
+          {choice}
         </label>
       ))}
       <p class="answer" aria-live="polite">

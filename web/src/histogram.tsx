@@ -28,13 +28,24 @@ export function Histogram({ shown }: { shown: Found[] }) {
       colour: COLOURS[place] as string,
       dash: number ? "5 3" : "none",
       filled: place === 0 && number === 0,
-      name: [place ? differences(found.config, now.config) : shown.length > 1 ? "now" : "", jobNames(found.config)[number]].filter(Boolean).join(", "),
+      name: [
+        place ? differences(found.config, now.config) : shown.length > 1 ? "now" : "",
+        jobNames(found.config)[number],
+      ]
+        .filter(Boolean)
+        .join(", "),
     }));
   });
-  const stamp = JSON.stringify([load, parts.map((part) => [part.name, part.colour, part.job, part.bars.length])]);
+  const stamp = JSON.stringify([
+    load,
+    parts.map((part) => [part.name, part.colour, part.job, part.bars.length]),
+  ]);
   const said = parts.flatMap(({ job, name }) =>
     job && job.mean !== null
-      ? [`${name}: half of the messages within ${number(job.p50 ?? 0)} µs, 99% within ${number(job.p99 ?? 0)} µs, mean ${number(job.mean)} µs, ${job.messages} messages`]
+      ? [
+          `${name}: half of the messages within ${number(job.p50 ?? 0)} µs, 99% within ` +
+            `${number(job.p99 ?? 0)} µs, mean ${number(job.mean)} µs, ${job.messages} messages`,
+        ]
       : [`${name}: no message ended in the window`],
   );
   return (
@@ -42,18 +53,62 @@ export function Histogram({ shown }: { shown: Found[] }) {
       <Chart
         stamp={stamp}
         height={190}
-        label={`Histogram of latencies at ${number(loadOf(now.config, load))} MB/s a node. ${said.join(". ")}`}
+        label={
+          `Histogram of latencies at ${number(loadOf(now.config, load))} MB/s a node. ` +
+          `${said.join(". ")}`
+        }
         options={() => ({
           marginLeft: 44,
           marginTop: 10,
           marginBottom: 34,
-          x: { type: "log", label: "latency of a message, µs", labelAnchor: "center", labelArrow: "none", ...logTicks(parts.flatMap((part) => [...part.bars.map((bar) => bar.from), part.job?.p99 ?? null])), tickFormat: (value: number) => number(value) },
-          y: { label: null, grid: true, ticks: 4, tickFormat: (value: number) => `${number(value * 100)}%` },
+          x: {
+            type: "log",
+            label: "latency of a message, µs",
+            labelAnchor: "center",
+            labelArrow: "none",
+            ...logTicks(
+              parts.flatMap((part) => [...part.bars.map((bar) => bar.from), part.job?.p99 ?? null]),
+            ),
+            tickFormat: (value: number) => number(value),
+          },
+          y: {
+            label: null,
+            grid: true,
+            ticks: 4,
+            tickFormat: (value: number) => `${number(value * 100)}%`,
+          },
           marks: parts.flatMap((part) => [
-            ...(part.filled ? [Plot.rectY(part.bars, { x1: "from", x2: "to", y: "part", fill: part.colour, fillOpacity: 0.55, insetLeft: 0.5 })] : []),
-            Plot.line(part.bars, { x: "from", y: "part", curve: "step-after", stroke: part.colour, strokeWidth: part.filled ? 0 : 1.8, strokeDasharray: part.dash }),
+            ...(part.filled
+              ? [
+                  Plot.rectY(part.bars, {
+                    x1: "from",
+                    x2: "to",
+                    y: "part",
+                    fill: part.colour,
+                    fillOpacity: 0.55,
+                    insetLeft: 0.5,
+                  }),
+                ]
+              : []),
+            Plot.line(part.bars, {
+              x: "from",
+              y: "part",
+              curve: "step-after",
+              stroke: part.colour,
+              strokeWidth: part.filled ? 0 : 1.8,
+              strokeDasharray: part.dash,
+            }),
             ...(part.job?.p99 && part.filled
-              ? [Plot.ruleX([part.job.p99], { stroke: part.colour, strokeDasharray: "3 3" }), Plot.text([part.job.p99], { x: (value: number) => value, text: () => "99%", frameAnchor: "top", dx: -14, fill: "currentColor" })]
+              ? [
+                  Plot.ruleX([part.job.p99], { stroke: part.colour, strokeDasharray: "3 3" }),
+                  Plot.text([part.job.p99], {
+                    x: (value: number) => value,
+                    text: () => "99%",
+                    frameAnchor: "top",
+                    dx: -14,
+                    fill: "currentColor",
+                  }),
+                ]
               : []),
           ]),
         })}

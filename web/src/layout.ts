@@ -1,7 +1,9 @@
-// Where the nodes, switches and links of a network are drawn: numbers from 0 to 1, from the wiring alone.
+// Where the nodes, switches and links of a network are drawn: numbers from 0 to 1, from the wiring
+// alone.
 //
-// Trees have a row for each level, with the nodes at the bottom. Tori and HyperX networks are grids; a link around the end of a ring is a stub
-// at both of its ends, and a link that passes switches of its row is an arc. Dragonflies and graphs are rings of switches, group after group,
+// Trees have a row for each level, with the nodes at the bottom. Tori and HyperX networks are
+// grids; a link around the end of a ring is a stub at both of its ends, and a link that passes
+// switches of its row is an arc. Dragonflies and graphs are rings of switches, group after group,
 // with their nodes outside.
 
 import type { Wiring } from "../engine/engine.js";
@@ -42,10 +44,16 @@ export function layout(wiring: Wiring, topology: string, nodes: number, rail?: n
 function ofRail(wiring: Wiring, rail: number): Wiring {
   const ending = ` of rail ${rail}`;
   const rows = wiring.link.flatMap((_, row) => (wiring.from[row]?.endsWith(ending) ? [row] : []));
-  const pick = <T,>(column: T[]) => rows.map((row) => column[row] as T);
+  const pick = <T>(column: T[]) => rows.map((row) => column[row] as T);
   const named = (column: string[]) => pick(column).map((name) => name.slice(0, -ending.length));
   return {
-    ...{ link: pick(wiring.link), from: named(wiring.from), to: named(wiring.to), up: pick(wiring.up), link_level: pick(wiring.link_level) },
+    ...{
+      link: pick(wiring.link),
+      from: named(wiring.from),
+      to: named(wiring.to),
+      up: pick(wiring.up),
+      link_level: pick(wiring.link_level),
+    },
     ...{ way: pick(wiring.way), level: pick(wiring.level), switch: pick(wiring.switch) },
     ...{ enters_level: pick(wiring.enters_level), enters: pick(wiring.enters) },
   };
@@ -71,7 +79,11 @@ function placedOn(wiring: Wiring, topology: string, nodes: number): Layout {
   const ids = [...names.keys()].sort((one, other) => one - other);
   const switches = ids.map((id) => ({ id, name: names.get(id) ?? "", level: levels.get(id) ?? 1 }));
   const placed =
-    topology === "fat-tree" ? tree(switches, nodes) : /,/.test(switches[0]?.name ?? "") ? grid(switches, seats, nodes) : ring(switches, seats, nodes);
+    topology === "fat-tree"
+      ? tree(switches, nodes)
+      : /,/.test(switches[0]?.name ?? "")
+        ? grid(switches, seats, nodes)
+        : ring(switches, seats, nodes);
   return { ...placed, nodes, lines: lines(wiring, placed.spots, nodes) };
 }
 
@@ -89,27 +101,45 @@ function nodeSpot(node: number, x: number, y: number): Spot {
 
 function tree(switches: Switch[], nodes: number): Placed {
   const top = Math.max(...switches.map((one) => one.level));
-  const spots: Spot[] = Array.from({ length: nodes }, (_, node) => nodeSpot(node, (node + 0.5) / nodes, 0.93));
+  const spots: Spot[] = Array.from({ length: nodes }, (_, node) =>
+    nodeSpot(node, (node + 0.5) / nodes, 0.93),
+  );
   for (const one of switches) {
     const row = switches.filter((other) => other.level === one.level);
     const x = (row.indexOf(one) + 0.5) / row.length;
-    spots[nodes + one.id] = { x, y: 0.93 - (0.86 * one.level) / top, name: `switch ${one.name}`, node: false };
+    spots[nodes + one.id] = {
+      x,
+      y: 0.93 - (0.86 * one.level) / top,
+      name: `switch ${one.name}`,
+      node: false,
+    };
   }
   return { spots, height: 0.36 + 0.06 * top };
 }
 
 function grid(switches: Switch[], seats: Map<number, number>, nodes: number): Placed {
   const places = switches.map((one) => one.name.split(",").map(Number));
-  const [columns, rows] = [0, 1].map((axis) => Math.max(...places.map((place) => place[axis] ?? 0)) + 1) as [number, number];
+  const [columns, rows] = [0, 1].map(
+    (axis) => Math.max(...places.map((place) => place[axis] ?? 0)) + 1,
+  ) as [number, number];
   const spots: Spot[] = [];
   for (const [place, one] of switches.entries()) {
     const [x, y] = places[place] as [number, number];
-    spots[nodes + one.id] = { x: (x + 0.42) / columns, y: (y + 0.42) / rows, name: `switch ${one.name}`, node: false };
+    spots[nodes + one.id] = {
+      x: (x + 0.42) / columns,
+      y: (y + 0.42) / rows,
+      name: `switch ${one.name}`,
+      node: false,
+    };
   }
   for (const [node, mates, place] of seated(seats, nodes)) {
     const at = spots[nodes + (seats.get(node) ?? 0)] as Spot;
     const aside = ((place + 0.5) / mates - 0.5) * Math.min(0.5, 0.14 * mates);
-    spots[node] = nodeSpot(node, at.x + (0.24 + aside * 0.3) / columns, at.y + (0.3 - aside * 0.3) / rows);
+    spots[node] = nodeSpot(
+      node,
+      at.x + (0.24 + aside * 0.3) / columns,
+      at.y + (0.3 - aside * 0.3) / rows,
+    );
   }
   return { spots, height: Math.min(1, Math.max(0.5, rows / columns)) };
 }
@@ -129,7 +159,9 @@ function* seated(seats: Map<number, number>, nodes: number): Generator<[number, 
 /** A ring of switches in the order of their names; a name such as "3.1" is of the group 3. */
 function ring(switches: Switch[], seats: Map<number, number>, nodes: number): Placed {
   const group = (one: Switch) => (one.name.includes(".") ? (one.name.split(".")[0] ?? "") : "");
-  const sorted = [...switches].sort((one, other) => one.name.localeCompare(other.name, "en", { numeric: true }));
+  const sorted = [...switches].sort((one, other) =>
+    one.name.localeCompare(other.name, "en", { numeric: true }),
+  );
   const groups = new Set(sorted.map(group)).size;
   const gap = groups > 1 ? 1.2 : 0;
   const steps = sorted.length + gap * groups;
@@ -148,7 +180,9 @@ function ring(switches: Switch[], seats: Map<number, number>, nodes: number): Pl
     spots[nodes + one.id] = { x, y, name: `switch ${one.name}`, node: false };
   }
   for (const [node, mates, place] of seated(seats, nodes)) {
-    const angle = (angles.get(seats.get(node) ?? 0) ?? 0) + (((place + 0.5) / mates - 0.5) * 2 * Math.PI * 0.8) / steps;
+    const angle =
+      (angles.get(seats.get(node) ?? 0) ?? 0) +
+      (((place + 0.5) / mates - 0.5) * 2 * Math.PI * 0.8) / steps;
     spots[node] = nodeSpot(node, 0.5 + 0.465 * Math.cos(angle), 0.5 + 0.465 * Math.sin(angle));
   }
   return { spots, height: 1 };
@@ -161,17 +195,30 @@ function lines(wiring: Wiring, spots: Spot[], nodes: number): Line[] {
   wiring.link.forEach((link, row) => {
     const end = (name: string | undefined, id: number | null | undefined) =>
       id === null || id === undefined ? (nodeOf(name) ?? -1) : nodes + id;
-    const [from, to] = [end(wiring.from[row], wiring.switch[row]), end(wiring.to[row], wiring.enters[row])];
+    const [from, to] = [
+      end(wiring.from[row], wiring.switch[row]),
+      end(wiring.to[row], wiring.enters[row]),
+    ];
     const [start, finish] = [spots[from], spots[to]];
     if (!start || !finish) return; // an empty position
     const lane = lanes.get(`${from} ${to}`) ?? 0;
     lanes.set(`${from} ${to}`, lane + 1);
-    found.push({ link, from, to, lane, shape: isGrid && !start.node && !finish.node ? shapeOf(start.name, finish.name) : "line" });
+    found.push({
+      link,
+      from,
+      to,
+      lane,
+      shape: isGrid && !start.node && !finish.node ? shapeOf(start.name, finish.name) : "line",
+    });
   });
-  // Where no link passes a switch without joining the two ends of a row, links between ends go around: a torus.
-  const sides = [0, 1].map((axis) => Math.max(0, ...spots.filter((spot) => !spot.node).map((spot) => places(spot.name)[axis] ?? 0)));
+  // Where no link passes a switch without joining the two ends of a row, links between ends go
+  // around: a torus.
+  const sides = [0, 1].map((axis) =>
+    Math.max(0, ...spots.filter((spot) => !spot.node).map((spot) => places(spot.name)[axis] ?? 0)),
+  );
   const arcs = found.filter((line) => line.shape === "arc");
-  if (arcs.every((line) => isWrap(spots, line, sides))) for (const line of arcs) line.shape = "stub";
+  if (arcs.every((line) => isWrap(spots, line, sides)))
+    for (const line of arcs) line.shape = "stub";
   return found;
 }
 

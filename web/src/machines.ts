@@ -1,8 +1,10 @@
-// The machines of the explorer: shipped machine files, and the few of their values that choices depend on.
+// The machines of the explorer: shipped machine files, and the few of their values that choices
+// depend on.
 //
-// The simulator reads the machine files themselves. Here are the values from which the page derives others: loads are
-// parts of `rate`, windows follow from the times of a message and a packet, and a topology other than that of the file
-// needs channels for its routing and delays for its levels. The values are in `machines.json`; a test compares them with the files.
+// The simulator reads the machine files themselves. Here are the values from which the page derives
+// others: loads are parts of `rate`, windows follow from the times of a message and a packet, and a
+// topology other than that of the file needs channels for its routing and delays for its levels.
+// The values are in `machines.json`; a test compares them with the files.
 
 import type { Machine } from "../engine/engine.js";
 import machines from "./machines.json";
@@ -28,7 +30,10 @@ export interface MachineInfo {
   buffer: number;
   /** Channels of a link for each class of ways that a routing needs. */
   channels: number;
-  /** Whether switches have four links down and four up, in as many levels as the nodes need; else a tree has two levels. */
+  /**
+   * Whether switches have four links down and four up, in as many levels as the nodes need; else a
+   * tree has two levels.
+   */
   quaternary: boolean;
   /** Flow control of the machine file. */
   flow: Flow;
@@ -63,7 +68,15 @@ export function packetBytes(info: MachineInfo, payload: number): number {
 const PAYLOADS = [64, 128, 256, 512, 1024, 2048, 4096, 8192];
 /** A latency of an opened machine: only the lengths of its windows depend on it. */
 const LATENCY = 4;
-const UNITS: Record<string, number> = { B: 1, KB: 2 ** 10, MB: 2 ** 20, "KB/s": 1e-3, "MB/s": 1, "GB/s": 1e3, flits: 1 };
+const UNITS: Record<string, number> = {
+  B: 1,
+  KB: 2 ** 10,
+  MB: 2 ** 20,
+  "KB/s": 1e-3,
+  "MB/s": 1,
+  "GB/s": 1e3,
+  flits: 1,
+};
 
 /** A quantity of a machine file: sizes in bytes, rates in MB/s. */
 function quantity(value: unknown): number {
@@ -71,14 +84,25 @@ function quantity(value: unknown): number {
   return Number(digits) * (UNITS[unit || "B"] ?? NaN);
 }
 
-/** A machine from the text of its file, with the values that choices depend on. `name` is the name of the file. */
+/**
+ * A machine from the text of its file, with the values that choices depend on. `name` is the name
+ * of the file.
+ */
 export function ownMachine(name: string, text: string, found: Machine): MachineInfo {
   const values = new Map(found.parameters.map((one) => [String(one.key), one.value]));
   const size = (key: string) => quantity(values.get(key));
-  if (Number(values.get("rails.count") ?? 1) > 1) throw new Error("The machine has several rails. Leave out its [rails]: the page has a choice of its own.");
+  if (Number(values.get("rails.count") ?? 1) > 1)
+    throw new Error(
+      "The machine has several rails. Leave out its [rails]: the page has a choice of its own.",
+    );
   const [payload, transaction] = [size("packet.payload"), size("packet.transaction")];
   const parts = transaction < payload;
-  const payloads = [...new Set([...PAYLOADS.filter((one) => one < payload && (!parts || one % transaction === 0)), payload])];
+  const payloads = [
+    ...new Set([
+      ...PAYLOADS.filter((one) => one < payload && (!parts || one % transaction === 0)),
+      payload,
+    ]),
+  ];
   const hops = values.get("link.hop_delay");
   const credits = values.get("link.credit_delay");
   const down = values.get("topology.down");
@@ -104,11 +128,16 @@ export function ownMachine(name: string, text: string, found: Machine): MachineI
   if (Array.isArray(hops) && hops.length > 1) {
     const levels = Array.isArray(credits) && credits.length > 1;
     info.delays = {
-      tree: { hop: hops.slice(0, 2) as string[], ...(levels && { credit: credits.slice(0, 2) as string[] }) },
+      tree: {
+        hop: hops.slice(0, 2) as string[],
+        ...(levels && { credit: credits.slice(0, 2) as string[] }),
+      },
       other: { hop: hops[1] as string, ...(levels && { credit: credits[1] as string }) },
     };
   }
-  const wrong = Object.entries(info).find(([, value]) => typeof value === "number" && Number.isNaN(value));
+  const wrong = Object.entries(info).find(
+    ([, value]) => typeof value === "number" && Number.isNaN(value),
+  );
   if (wrong) throw new Error(`The page cannot read the ${wrong[0]} of this machine.`);
   return info;
 }

@@ -7,10 +7,13 @@ import "./style.css";
 
 render(<App />, document.getElementById("app") as HTMLElement);
 
-// For the console, and for tests: the experiments of addresses and of tours, without their simulation.
+// For the console, and for tests: the experiments of addresses and of tours, without their
+// simulation.
 const of = (hash: string) => opened(hash).config;
 const tour = (name: string, step: number) => {
   const { config, kept = [] } = stepped(name, step);
-  return config ? [config, ...kept].map((one) => experiment({ ...one, load: config.load }, [config.load])) : [];
+  return config
+    ? [config, ...kept].map((one) => experiment({ ...one, load: config.load }, [config.load]))
+    : [];
 };
 Object.assign(window, { explorer: { experiment: (hash: string) => experiment(of(hash)), tour } });

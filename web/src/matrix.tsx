@@ -1,7 +1,9 @@
-// The congestion matrix: a block for each switch with a cell for each link that leaves it, in rows of levels, groups or columns of switches.
+// The congestion matrix: a block for each switch with a cell for each link that leaves it, in rows
+// of levels, groups or columns of switches.
 //
-// The cells have the measure and the colours of the drawing beside them. In trees the links up are the upper row of a block, the links down the
-// lower one. The drawing shows where a hot link is, the matrix how alike the links of a level are.
+// The cells have the measure and the colours of the drawing beside them. In trees the links up are
+// the upper row of a block, the links down the lower one. The drawing shows where a hot link is,
+// the matrix how alike the links of a level are.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Wiring } from "../engine/engine.js";
@@ -70,7 +72,11 @@ function blocks(links: HotLink[], wiring: Wiring, tree: boolean): Map<string, Bl
     (block.rows[place] as HotLink[]).push(link);
   }
   // Trees from the top, others in their order.
-  return tree ? new Map([...found].sort(([one], [other]) => other.localeCompare(one, "en", { numeric: true }))) : found;
+  return tree
+    ? new Map(
+        [...found].sort(([one], [other]) => other.localeCompare(one, "en", { numeric: true })),
+      )
+    : found;
 }
 
 function place(found: Map<string, Block[]>, width: number): Drawn {
@@ -84,7 +90,11 @@ function place(found: Map<string, Block[]>, width: number): Drawn {
     for (const block of row) {
       const wide = CELL * Math.max(...block.rows.map((cells) => cells.length));
       if (x > 0 && x + wide > width) [x, y, tall] = [0, y + tall + GAP, 0];
-      block.rows.forEach((cells, line) => cells.forEach((link, step) => drawn.cells.push({ x: x + step * CELL, y: y + line * CELL, link })));
+      block.rows.forEach((cells, line) =>
+        cells.forEach((link, step) =>
+          drawn.cells.push({ x: x + step * CELL, y: y + line * CELL, link }),
+        ),
+      );
       tall = Math.max(tall, block.rows.length * CELL);
       x += wide + GAP;
     }
@@ -99,7 +109,9 @@ export function Matrix({ links, wiring, tree, part }: MatrixProps) {
   const [width, setWidth] = useState(0);
   const [pointed, setPointed] = useState<HotLink | null>(null);
   useEffect(() => {
-    const watcher = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    const watcher = new ResizeObserver(([entry]) =>
+      setWidth(Math.floor(entry?.contentRect.width ?? 0)),
+    );
     if (box.current) watcher.observe(box.current);
     return () => watcher.disconnect();
   }, []);
@@ -109,13 +121,20 @@ export function Matrix({ links, wiring, tree, part }: MatrixProps) {
   const colours = new Map<string, string>();
   for (const { x, y, link } of drawn.cells) {
     const colour = link.waiting > 0 ? heat(part(link.waiting)) : "var(--line)";
-    colours.set(colour, `${colours.get(colour) ?? ""}M${x} ${y}h${CELL - 1}v${CELL - 1}h${1 - CELL}z`);
+    colours.set(
+      colour,
+      `${colours.get(colour) ?? ""}M${x} ${y}h${CELL - 1}v${CELL - 1}h${1 - CELL}z`,
+    );
   }
   const sums = useMemo(
     () =>
       [...found.values()]
         .flat()
-        .map(({ name, rows }) => ({ name, waiting: rows.flat().reduce((sum, link) => sum + link.waiting, 0), most: Math.max(...rows.flat().map((link) => link.waiting)) }))
+        .map(({ name, rows }) => ({
+          name,
+          waiting: rows.flat().reduce((sum, link) => sum + link.waiting, 0),
+          most: Math.max(...rows.flat().map((link) => link.waiting)),
+        }))
         .filter(({ waiting }) => waiting > 0)
         .sort((one, other) => other.waiting - one.waiting)
         .slice(0, LISTED),
@@ -124,14 +143,27 @@ export function Matrix({ links, wiring, tree, part }: MatrixProps) {
   const point = (event: PointerEvent) => {
     const at = (event.currentTarget as SVGElement).getBoundingClientRect();
     const [x, y] = [event.clientX - at.left, event.clientY - at.top];
-    setPointed(drawn.cells.find((cell) => x >= cell.x && x < cell.x + CELL && y >= cell.y && y < cell.y + CELL)?.link ?? null);
+    setPointed(
+      drawn.cells.find(
+        (cell) => x >= cell.x && x < cell.x + CELL && y >= cell.y && y < cell.y + CELL,
+      )?.link ?? null,
+    );
   };
   const most = sums[0];
-  const label = `Congestion matrix: ${drawn.cells.length} links by the switches that they leave. ${most ? `Most packets wait in ${most.name}.` : "No packet waits."}`;
+  const label =
+    `Congestion matrix: ${drawn.cells.length} links by the switches that they leave. ` +
+    `${most ? `Most packets wait in ${most.name}.` : "No packet waits."}`;
   return (
     <div class="matrix" ref={box}>
       <h3>Congestion matrix: each cell is a link, each block the links that leave a switch</h3>
-      <svg role="img" aria-label={label} width={width} height={drawn.height} onPointerMove={point} onPointerLeave={() => setPointed(null)}>
+      <svg
+        role="img"
+        aria-label={label}
+        width={width}
+        height={drawn.height}
+        onPointerMove={point}
+        onPointerLeave={() => setPointed(null)}
+      >
         {drawn.heads.map(({ y, text }) => (
           <text key={text} x={0} y={y}>
             {text}
@@ -141,7 +173,12 @@ export function Matrix({ links, wiring, tree, part }: MatrixProps) {
           <path key={colour} d={way} style={{ fill: colour }} />
         ))}
       </svg>
-      <p class="pointed">{pointed ? `${pointed.from} → ${pointed.to}: ${number(pointed.waiting)} packets wait, busy ${Math.round(100 * pointed.busy)}% of the time` : "Point at a cell."}</p>
+      <p class="pointed">
+        {pointed
+          ? `${pointed.from} → ${pointed.to}: ${number(pointed.waiting)} packets wait, busy ` +
+            `${Math.round(100 * pointed.busy)}% of the time`
+          : "Point at a cell."}
+      </p>
       {sums.length > 0 && (
         <details class="data">
           <summary>Waits by switch</summary>

@@ -1,4 +1,5 @@
-// The network with its hot links: how many packets wait for each link, on one scale for all networks that are shown.
+// The network with its hot links: how many packets wait for each link, on one scale for all
+// networks that are shown.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Config } from "./config.ts";
@@ -22,7 +23,13 @@ export function Networks({ shown }: { shown: Found[] }) {
   const now = shown[0] as Found;
   const drawn = shown.map((found) => {
     const point = chosen(found, now.config.load);
-    return { found, links: point && found.wiring ? hotLinks(point.records, found.wiring, times(found.config).window) : [] };
+    return {
+      found,
+      links:
+        point && found.wiring
+          ? hotLinks(point.records, found.wiring, times(found.config).window)
+          : [],
+    };
   });
   const most = Math.max(1, ...drawn.flatMap(({ links }) => links.map((link) => link.waiting)));
   return (
@@ -30,13 +37,21 @@ export function Networks({ shown }: { shown: Found[] }) {
       <Scale most={most} />
       <div class={shown.length > 1 || now.config.rails > 1 ? "pair" : "alone"}>
         {drawn.flatMap(({ found, links }, place) => {
-          const name = shown.length > 1 ? (place ? differences(found.config, now.config) : "now") : "";
-          const rails = found.config.rails > 1 ? Array.from({ length: found.config.rails }, (_, rail) => rail) : [undefined];
+          const name =
+            shown.length > 1 ? (place ? differences(found.config, now.config) : "now") : "";
+          const rails =
+            found.config.rails > 1
+              ? Array.from({ length: found.config.rails }, (_, rail) => rail)
+              : [undefined];
           return rails.map((rail) => (
             <Network
               key={`${place} ${rail}`}
               found={found}
-              links={rail === undefined ? links : links.filter((link) => link.from.endsWith(` of rail ${rail}`))}
+              links={
+                rail === undefined
+                  ? links
+                  : links.filter((link) => link.from.endsWith(` of rail ${rail}`))
+              }
               most={most}
               rail={rail}
               heading={[name, rail === undefined ? "" : `rail ${rail}`].filter(Boolean).join(", ")}
@@ -48,7 +63,10 @@ export function Networks({ shown }: { shown: Found[] }) {
   );
 }
 
-/** The part of the colours that a number of waiting packets has: its root, so that small numbers differ, too. */
+/**
+ * The part of the colours that a number of waiting packets has: its root, so that small numbers
+ * differ, too.
+ */
 function part(waiting: number, most: number): number {
   return Math.sqrt(waiting / most);
 }
@@ -68,7 +86,10 @@ function Scale({ most }: { most: number }) {
   );
 }
 
-export function useLayout(found: { config: Config; wiring: Found["wiring"] }, rail?: number): Layout | null {
+export function useLayout(
+  found: { config: Config; wiring: Found["wiring"] },
+  rail?: number,
+): Layout | null {
   const { config, wiring } = found;
   const make = () => (wiring ? layout(wiring, config.topology, config.nodes, rail) : null);
   return useMemo(make, [wiring, config.topology, config.nodes, rail]);
@@ -106,7 +127,14 @@ function Network({ found, links, most, rail, heading }: NetworkProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawn = useLayout(found, rail);
   const [pointed, setPointed] = useState<number | null>(null);
-  const hottest = useMemo(() => [...links].sort((one, other) => other.waiting - one.waiting).filter((link) => link.waiting > 0).slice(0, LISTED), [links]);
+  const hottest = useMemo(
+    () =>
+      [...links]
+        .sort((one, other) => other.waiting - one.waiting)
+        .filter((link) => link.waiting > 0)
+        .slice(0, LISTED),
+    [links],
+  );
   const byLink = useMemo(() => new Map(links.map((link) => [link.link, link])), [links]);
   useEffect(() => {
     const draw = () => {
@@ -140,7 +168,10 @@ function Network({ found, links, most, rail, heading }: NetworkProps) {
   }, [drawn, byLink, most, pointed, found.config]);
   const point = (event: PointerEvent) => {
     if (!canvas.current || !drawn) return;
-    const at = { width: canvas.current.clientWidth, height: canvas.current.clientHeight } as ReturnType<typeof frame>;
+    const at = {
+      width: canvas.current.clientWidth,
+      height: canvas.current.clientHeight,
+    } as ReturnType<typeof frame>;
     let [best, nearest] = [8, null as number | null];
     for (const line of drawn.lines) {
       const away = distance(paths(drawn, line, at), event.offsetX, event.offsetY);
@@ -156,23 +187,24 @@ function Network({ found, links, most, rail, heading }: NetworkProps) {
     <div class="network">
       {heading && <h3>{heading}</h3>}
       <div class="drawn">
-      <canvas
-        ref={canvas}
-        role="img"
-        aria-label={label}
-        style={shape(drawn)}
-        onPointerMove={point}
-        onPointerLeave={() => setPointed(null)}
-      />
-      <p class="pointed">
-        {here
-          ? `${ends(here)}: ${number(here.waiting)} packets wait, busy ${Math.round(100 * here.busy)}% of the time`
-          : links.length
-            ? hottest.length
-              ? "Point at a link, or choose a row."
-              : "No packet waits for a link between switches."
-            : "The chosen load is being simulated …"}
-      </p>
+        <canvas
+          ref={canvas}
+          role="img"
+          aria-label={label}
+          style={shape(drawn)}
+          onPointerMove={point}
+          onPointerLeave={() => setPointed(null)}
+        />
+        <p class="pointed">
+          {here
+            ? `${ends(here)}: ${number(here.waiting)} packets wait, busy ` +
+              `${Math.round(100 * here.busy)}% of the time`
+            : links.length
+              ? hottest.length
+                ? "Point at a link, or choose a row."
+                : "No packet waits for a link between switches."
+              : "The chosen load is being simulated …"}
+        </p>
       </div>
       <table class="hottest" hidden={!hottest.length}>
         <caption>Hottest links at the chosen load</caption>
@@ -185,9 +217,17 @@ function Network({ found, links, most, rail, heading }: NetworkProps) {
         </thead>
         <tbody>
           {hottest.map((link) => (
-            <tr key={link.link} onPointerEnter={() => setPointed(link.link)} onPointerLeave={() => setPointed(null)}>
+            <tr
+              key={link.link}
+              onPointerEnter={() => setPointed(link.link)}
+              onPointerLeave={() => setPointed(null)}
+            >
               <th scope="row">
-                <button type="button" onFocus={() => setPointed(link.link)} onBlur={() => setPointed(null)}>
+                <button
+                  type="button"
+                  onFocus={() => setPointed(link.link)}
+                  onBlur={() => setPointed(null)}
+                >
                   {ends(link)}
                 </button>
               </th>
@@ -198,7 +238,12 @@ function Network({ found, links, most, rail, heading }: NetworkProps) {
         </tbody>
       </table>
       {found.wiring && links.length > 0 && (
-        <Matrix links={links} wiring={found.wiring} tree={found.config.topology === "fat-tree"} part={(waiting) => part(waiting, most)} />
+        <Matrix
+          links={links}
+          wiring={found.wiring}
+          tree={found.config.topology === "fat-tree"}
+          part={(waiting) => part(waiting, most)}
+        />
       )}
     </div>
   );

@@ -19,7 +19,12 @@ export function Opening({ onOpen }: { onOpen: (file: File) => Promise<void> }) {
   return (
     <div class="field">
       <label for={id}>or open a machine file, which stays in this browser</label>
-      <input id={id} type="file" accept=".toml" onChange={(event) => void read(event.currentTarget)} />
+      <input
+        id={id}
+        type="file"
+        accept=".toml"
+        onChange={(event) => void read(event.currentTarget)}
+      />
       <div role="status">{said && <pre class="error">{said}</pre>}</div>
     </div>
   );

@@ -1,7 +1,7 @@
 // Where two jobs run: a letter for each node, "a", "b" or "." for an idle node.
 //
-// A placement is named by a rule, or lists runs of nodes: "8a8b16a16b" are eight nodes of job A, eight of job B, and so on. Each job of
-// a rule has half of the nodes; a list may give any numbers.
+// A placement is named by a rule, or lists runs of nodes: "8a8b16a16b" are eight nodes of job A,
+// eight of job B, and so on. Each job of a rule has half of the nodes; a list may give any numbers.
 
 export const RULES = [
   { name: "packed", label: "packed: one after the other" },
@@ -17,13 +17,17 @@ export function letters(placement: string, nodes: number): string {
   if (placement === "packed") return "a".repeat(half) + "b".repeat(half);
   if (placement === "alternate") return "ab".repeat(half);
   if (placement === "random") return shuffled("a".repeat(half) + "b".repeat(half));
-  return [...placement.matchAll(/(\d+)([ab.])/g)].map(([, count, letter]) => (letter as string).repeat(Number(count))).join("");
+  return [...placement.matchAll(/(\d+)([ab.])/g)]
+    .map(([, count, letter]) => (letter as string).repeat(Number(count)))
+    .join("");
 }
 
 /** The name of letters: a rule that gives them, or their runs. */
 export function placementOf(text: string): string {
   const rule = RULES.find((one) => letters(one.name, text.length) === text);
-  return rule?.name ?? (text.match(/(.)\1*/g) ?? []).map((run) => `${run.length}${run[0]}`).join("");
+  return (
+    rule?.name ?? (text.match(/(.)\1*/g) ?? []).map((run) => `${run.length}${run[0]}`).join("")
+  );
 }
 
 export function isPlacement(placement: string, nodes: number): boolean {
@@ -39,7 +43,10 @@ export function isPlacement(placement: string, nodes: number): boolean {
 export function exchanged(text: string, one: number, other: number, length = 1): string {
   const cells = [...text];
   for (let place = 0; place < length; place += 1) {
-    [cells[one + place], cells[other + place]] = [cells[other + place] as string, cells[one + place] as string];
+    [cells[one + place], cells[other + place]] = [
+      cells[other + place] as string,
+      cells[one + place] as string,
+    ];
   }
   return cells.join("");
 }

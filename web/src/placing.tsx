@@ -1,5 +1,6 @@
-// Placement of two jobs: a cell for each node, in blocks of the nodes of a switch. Cells are dragged onto each other, and the two nodes change
-// their jobs. By keyboard: arrows move, the space bar takes a node up, and the space bar at another node exchanges the two.
+// Placement of two jobs: a cell for each node, in blocks of the nodes of a switch. Cells are
+// dragged onto each other, and the two nodes change their jobs. By keyboard: arrows move, the space
+// bar takes a node up, and the space bar at another node exchanges the two.
 
 import { useRef, useState } from "preact/hooks";
 import type { Config } from "./config.ts";
@@ -17,7 +18,13 @@ export function mates(config: Config): number {
   return Number(keys["topology.terminals"] ?? 1);
 }
 
-export function Placing({ config, onChange }: { config: Config; onChange: (part: Partial<Config>) => void }) {
+export function Placing({
+  config,
+  onChange,
+}: {
+  config: Config;
+  onChange: (part: Partial<Config>) => void;
+}) {
   const text = letters(config.placement, config.nodes);
   const own = !RULES.some((one) => one.name === config.placement);
   const block = Math.max(1, mates(config));
@@ -30,7 +37,10 @@ export function Placing({ config, onChange }: { config: Config; onChange: (part:
     setHeld(null);
     if (one === other) return;
     onChange({ placement: placementOf(exchanged(text, one, other)) });
-    setSaid(`Nodes ${one} and ${other} exchanged: ${name(text[other])} on node ${one}, ${name(text[one])} on node ${other}.`);
+    setSaid(
+      `Nodes ${one} and ${other} exchanged: ${name(text[other])} on node ${one}, ` +
+        `${name(text[one])} on node ${other}.`,
+    );
   };
   const move = (to: number) => {
     const place = Math.max(0, Math.min(config.nodes - 1, to));
@@ -38,13 +48,23 @@ export function Placing({ config, onChange }: { config: Config; onChange: (part:
     (grid.current?.querySelector(`[data-node="${place}"]`) as HTMLElement | null)?.focus();
   };
   const key = (event: KeyboardEvent, node: number) => {
-    const moves: Record<string, number> = { ArrowRight: node + 1, ArrowLeft: node - 1, ArrowDown: node + block, ArrowUp: node - block, Home: 0, End: config.nodes - 1 };
+    const moves: Record<string, number> = {
+      ArrowRight: node + 1,
+      ArrowLeft: node - 1,
+      ArrowDown: node + block,
+      ArrowUp: node - block,
+      Home: 0,
+      End: config.nodes - 1,
+    };
     const to = moves[event.key];
     if (to !== undefined) move(to);
     else if (event.key === " " || event.key === "Enter") {
       if (held === null) {
         setHeld(node);
-        setSaid(`Node ${node}, ${name(text[node])}, taken up. Move, and press the space bar at another node.`);
+        setSaid(
+          `Node ${node}, ${name(text[node])}, taken up. Move, and press the space bar at ` +
+            "another node.",
+        );
       } else exchange(held, node);
     } else if (event.key === "Escape") setHeld(null);
     else return;
@@ -60,7 +80,10 @@ export function Placing({ config, onChange }: { config: Config; onChange: (part:
         <Field
           label="placement"
           value={own ? "own" : config.placement}
-          options={[...RULES.map((one) => ({ value: one.name, label: one.label })), ...(own ? [{ value: "own", label: "own: nodes were moved" }] : [])]}
+          options={[
+            ...RULES.map((one) => ({ value: one.name, label: one.label })),
+            ...(own ? [{ value: "own", label: "own: nodes were moved" }] : []),
+          ]}
           onChange={(name) => onChange({ placement: name })}
         />
         {(["jobA", "jobB"] as const).map((job) => (
@@ -68,15 +91,25 @@ export function Placing({ config, onChange }: { config: Config; onChange: (part:
             key={job}
             label={job === "jobA" ? "job A" : "job B"}
             value={config[job]}
-            options={JOB_PATTERNS.map((one) => ({ value: one.name, label: one.name === "hot-spot" ? "hot spot: all to the first node" : one.label }))}
+            options={JOB_PATTERNS.map((one) => ({
+              value: one.name,
+              label: one.name === "hot-spot" ? "hot spot: all to the first node" : one.label,
+            }))}
             onChange={(name) => onChange({ [job]: name })}
           />
         ))}
       </div>
       <p id="placing-help" class="hint">
-        A block is a switch. Drag a node onto another one to exchange them. By keyboard: arrows move, the space bar takes up and exchanges, Escape lets go.
+        A block is a switch. Drag a node onto another one to exchange them. By keyboard: arrows
+        move, the space bar takes up and exchanges, Escape lets go.
       </p>
-      <div ref={grid} class={`cells${config.nodes > 256 ? " small" : ""}`} role="group" aria-label="Nodes and their jobs" aria-describedby="placing-help">
+      <div
+        ref={grid}
+        class={`cells${config.nodes > 256 ? " small" : ""}`}
+        role="group"
+        aria-label="Nodes and their jobs"
+        aria-describedby="placing-help"
+      >
         {Array.from({ length: Math.ceil(config.nodes / block) }, (_, leaf) => (
           <div class="leaf" key={leaf}>
             {Array.from({ length: Math.min(block, config.nodes - leaf * block) }, (_, place) => {
@@ -86,7 +119,10 @@ export function Placing({ config, onChange }: { config: Config; onChange: (part:
                   key={node}
                   type="button"
                   data-node={node}
-                  class={`cell ${text[node] === "." ? "idle" : text[node]}${held === node ? " held" : ""}`}
+                  class={
+                    "cell " +
+                    `${text[node] === "." ? "idle" : text[node]}${held === node ? " held" : ""}`
+                  }
                   tabIndex={node === focused ? 0 : -1}
                   aria-label={`node ${node}, ${name(text[node])}`}
                   aria-pressed={held === node}
@@ -100,11 +136,16 @@ export function Placing({ config, onChange }: { config: Config; onChange: (part:
                   }}
                   onPointerUp={(event) => {
                     const other = under(event);
-                    if (pressed.current !== null && other !== null) exchange(pressed.current, other);
+                    if (pressed.current !== null && other !== null)
+                      exchange(pressed.current, other);
                     pressed.current = null;
                   }}
                 >
-                  {config.nodes <= 256 ? (text[node] === "." ? "·" : text[node]?.toUpperCase()) : ""}
+                  {config.nodes <= 256
+                    ? text[node] === "."
+                      ? "·"
+                      : text[node]?.toUpperCase()
+                    : ""}
                 </button>
               );
             })}

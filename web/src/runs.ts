@@ -1,9 +1,19 @@
-// The results of configurations: planned, simulated load by load, and kept by the key of each point.
+// The results of configurations: planned, simulated load by load, and kept by the key of each
+// point.
 //
-// Equal keys have equal results, so that a configuration that comes back costs nothing. The chosen load is simulated first, then the others
-// from coarse to fine. When the configuration changes, the runs of the former one are cancelled.
+// Equal keys have equal results, so that a configuration that comes back costs nothing. The chosen
+// load is simulated first, then the others from coarse to fine. When the configuration changes, the
+// runs of the former one are cancelled.
 
-import { Engine, EngineError, type MachineFile, type Point, type Records, type Warning, type Wiring } from "../engine/engine.js";
+import {
+  Engine,
+  EngineError,
+  type MachineFile,
+  type Point,
+  type Records,
+  type Warning,
+  type Wiring,
+} from "../engine/engine.js";
 import { LOADS, TWO_JOBS, type Config } from "./config.ts";
 import { experiment, watched } from "./experiment.ts";
 import { addMachine, machine, ownMachine } from "./machines.ts";
@@ -50,7 +60,10 @@ export class Runs {
   private readonly results = new Map<string, Records>();
   private readonly plans = new Map<string, Promise<Point[]>>();
 
-  /** The engine, which loads and compiles its module when it is first asked: the page is drawn before. */
+  /**
+   * The engine, which loads and compiles its module when it is first asked: the page is drawn
+   * before.
+   */
   get engine(): Engine {
     this.started ??= new Engine();
     return this.started;
@@ -73,7 +86,13 @@ export class Runs {
     let planned = this.plans.get(id);
     if (!planned) {
       const machineFile = config.machine.replace(/(\.toml)?$/, ".toml");
-      planned = this.engine.plan({ machine: file, machineFile, experiment: text, experimentFile: "explore.toml", overrides });
+      planned = this.engine.plan({
+        machine: file,
+        machineFile,
+        experiment: text,
+        experimentFile: "explore.toml",
+        overrides,
+      });
       this.plans.set(id, planned);
     }
     return planned;
@@ -81,7 +100,11 @@ export class Runs {
 
   /** Adds a machine file to the choices. Throws the simulator's message if the file is wrong. */
   async open(file: File): Promise<string> {
-    if (file.size > MOST_BYTES) throw new Error(`${file.name} has ${file.size.toLocaleString("en")} bytes; a machine file has at most ${MOST_BYTES.toLocaleString("en")}.`);
+    if (file.size > MOST_BYTES)
+      throw new Error(
+        `${file.name} has ${file.size.toLocaleString("en")} bytes; a machine file has at ` +
+          `most ${MOST_BYTES.toLocaleString("en")}.`,
+      );
     // A shipped machine keeps its name.
     const name = file.name.endsWith(".toml") ? file.name : `${file.name}.toml`;
     const text = await file.text();
@@ -89,17 +112,31 @@ export class Runs {
     return name;
   }
 
-  private async simulated(point: Point, signal: AbortSignal, onShare?: (share: number) => void): Promise<Records> {
+  private async simulated(
+    point: Point,
+    signal: AbortSignal,
+    onShare?: (share: number) => void,
+  ): Promise<Records> {
     const before = this.results.get(point.key);
     if (before) return before;
-    const records = await this.engine.simulate(point, { signal, onProgress: ({ share }) => onShare?.(share ?? 0) });
+    const records = await this.engine.simulate(point, {
+      signal,
+      onProgress: ({ share }) => onShare?.(share ?? 0),
+    });
     this.results.set(point.key, records);
     return records;
   }
 
   /** Simulate all loads of a configuration; `onFound` is called whenever more is known. */
   async run(config: Config, signal: AbortSignal, onFound: (found: Found) => void): Promise<void> {
-    const found: Found = { config, finished: [], wiring: null, warnings: [], share: 0, error: null };
+    const found: Found = {
+      config,
+      finished: [],
+      wiring: null,
+      warnings: [],
+      share: 0,
+      error: null,
+    };
     const tell = () => {
       if (!signal.aborted) onFound({ ...found });
     };
@@ -142,7 +179,10 @@ export class Runs {
   async watch(config: Config, signal: AbortSignal): Promise<Watched> {
     const [point] = await this.plan(config, [config.load], watched(config));
     if (!point) throw new EngineError("the experiment has no points", 2, []);
-    const [records, wiring] = await Promise.all([this.simulated(point, signal), this.engine.wiring(point)]);
+    const [records, wiring] = await Promise.all([
+      this.simulated(point, signal),
+      this.engine.wiring(point),
+    ]);
     return { records, wiring };
   }
 }

@@ -1,10 +1,11 @@
-// Packets and the channels that they hold, from the table `circuits` of a watched run. The states are those of `elanite watch`
-// (python/elanite/report/watch.py):
+// Packets and the channels that they hold, from the table `circuits` of a watched run. The states
+// are those of `elanite watch` (python/elanite/report/watch.py):
 //
 // - waits: the header is at the start of the link and has no channel;
 // - opens: the packet has the channel, and its first flit has not left yet;
 // - carries: flits cross the link;
-// - held: the last flit has gone, and the channel stays taken until the end-of-packet token has passed.
+// - held: the last flit has gone, and the channel stays taken until the end-of-packet token has
+//   passed.
 
 import type { Tables } from "../engine/engine.js";
 
@@ -39,7 +40,8 @@ export interface Doing {
 }
 
 export function packets(circuits: Tables["circuits"], beginUs: number): Packet[] {
-  const ns = (ps: number | null | undefined) => (ps === null || ps === undefined ? null : ps / 1e3 - beginUs * 1e3);
+  const ns = (ps: number | null | undefined) =>
+    ps === null || ps === undefined ? null : ps / 1e3 - beginUs * 1e3;
   const found = new Map<string, Packet>();
   circuits.link.forEach((link, row) => {
     const [source, sequence] = [circuits.source[row] ?? 0, circuits.sequence[row] ?? 0];
@@ -92,7 +94,8 @@ export function moments(all: Packet[], length: number): number[] {
   const found = new Set<number>();
   for (const { way } of all) {
     for (const { waits, opened, head, tail, closed } of way) {
-      for (const time of [waits, opened, head, tail, closed]) if (time !== null && time >= 0 && time <= length) found.add(time);
+      for (const time of [waits, opened, head, tail, closed])
+        if (time !== null && time >= 0 && time <= length) found.add(time);
     }
   }
   return [...found].sort((one, other) => one - other);

@@ -1,4 +1,5 @@
-// What leaves the page: its address, the experiment as a file, and the command that gives the same digests.
+// What leaves the page: its address, the experiment as a file, and the command that gives the same
+// digests.
 
 import { useState } from "preact/hooks";
 import type { Config } from "./config.ts";
@@ -23,8 +24,11 @@ export function Share({ config, point }: { config: Config; point: Finished | und
     <section class="share" aria-labelledby="share-title">
       <h2 id="share-title">Take it along</h2>
       <p>
-        The page simulates exactly this experiment file. The command line plans the same points, and every digest is the same.
-        {machine(config.machine).text !== undefined && ` It names ${config.machine}: keep that file in the folder of the experiment, or of the command. The address of the page does not hold it.`}
+        The page simulates exactly this experiment file. The command line plans the same points, and
+        every digest is the same.
+        {machine(config.machine).text !== undefined &&
+          ` It names ${config.machine}: keep that file in the folder of the experiment, or ` +
+            "of the command. The address of the page does not hold it."}
       </p>
       <div class="row">
         <button type="button" onClick={() => copy(experiment(config), "Experiment file")}>
@@ -46,7 +50,9 @@ export function Share({ config, point }: { config: Config; point: Finished | und
         {point && (
           <span class="quiet">
             {" "}
-            {point.records.packets.toLocaleString("en")} packets, {point.records.events.toLocaleString("en")} events, {(point.records.milliseconds / 1e3).toFixed(2)} s in this browser
+            {point.records.packets.toLocaleString("en")} packets,{" "}
+            {point.records.events.toLocaleString("en")} events,{" "}
+            {(point.records.milliseconds / 1e3).toFixed(2)} s in this browser
           </span>
         )}
       </p>

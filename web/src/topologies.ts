@@ -1,8 +1,9 @@
 // The topologies of the explorer: for each size of a network, the keys of the machine file.
 //
-// Fat trees of the Quadrics machines have switches with four links down and four up; those of the others have two
-// levels with as many leaves as nodes at a leaf. Oversubscription takes links up from the leaves. The other networks
-// have shapes with about as many links between switches as a network of this size is built with.
+// Fat trees of the Quadrics machines have switches with four links down and four up; those of the
+// others have two levels with as many leaves as nodes at a leaf. Oversubscription takes links up
+// from the leaves. The other networks have shapes with about as many links between switches as a
+// network of this size is built with.
 
 import type { MachineInfo } from "./machines.ts";
 
@@ -62,7 +63,11 @@ export const TOPOLOGIES: Topology[] = [
       if (info.quaternary) {
         const levels = Math.round(Math.log2(nodes) / 2);
         const up = Array.from({ length: levels - 1 }, (_, level) => (level === 0 ? 4 / over : 4));
-        return { "topology.nodes": nodes, "topology.down": Array(levels).fill(4) as number[], "topology.up": up };
+        return {
+          "topology.nodes": nodes,
+          "topology.down": Array(levels).fill(4) as number[],
+          "topology.up": up,
+        };
       }
       const leaf = Math.round(Math.sqrt(nodes));
       return {
@@ -81,7 +86,11 @@ export const TOPOLOGIES: Topology[] = [
     routings: [{ name: "dimension-order", label: "dimension by dimension", classes: 2 }],
     keys(nodes) {
       const side = Math.round(Math.sqrt(nodes));
-      return { "topology.kind": "torus", "topology.nodes": nodes, "topology.dimensions": [side, side] };
+      return {
+        "topology.kind": "torus",
+        "topology.nodes": nodes,
+        "topology.dimensions": [side, side],
+      };
     },
   },
   {
@@ -90,7 +99,13 @@ export const TOPOLOGIES: Topology[] = [
     oversubscribed: false,
     routings: DETOURS,
     keys(nodes) {
-      const [terminals, group, global, groups] = bySize(nodes, [2, 2, 2, 5], [2, 4, 2, 9], [4, 4, 4, 17], [4, 8, 4, 33]);
+      const [terminals, group, global, groups] = bySize(
+        nodes,
+        [2, 2, 2, 5],
+        [2, 4, 2, 9],
+        [4, 4, 4, 17],
+        [4, 8, 4, 33],
+      );
       return {
         "topology.kind": "dragonfly",
         "topology.nodes": nodes,
@@ -137,7 +152,13 @@ export const TOPOLOGIES: Topology[] = [
     oversubscribed: false,
     routings: layered(3),
     keys(nodes) {
-      const [switches, degree, terminals] = bySize(nodes, [8, 4, 2], [16, 6, 4], [64, 8, 4], [128, 12, 8]);
+      const [switches, degree, terminals] = bySize(
+        nodes,
+        [8, 4, 2],
+        [16, 6, 4],
+        [64, 8, 4],
+        [128, 12, 8],
+      );
       return {
         "topology.kind": "jellyfish",
         "topology.nodes": nodes,

@@ -1,4 +1,5 @@
-// The watch view: packets, and the channels that they hold, over some microseconds at the chosen load.
+// The watch view: packets, and the channels that they hold, over some microseconds at the chosen
+// load.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Config } from "./config.ts";
@@ -20,7 +21,10 @@ const SPEEDS = [
 
 export function Watch({ config, watched }: { config: Config; watched: Watched }) {
   const length = times(config).watch * 1e3;
-  const all = useMemo(() => packets(watched.records.tables.circuits, times(config).warmUp), [watched]);
+  const all = useMemo(
+    () => packets(watched.records.tables.circuits, times(config).warmUp),
+    [watched],
+  );
   const steps = useMemo(() => moments(all, length), [all, length]);
   const drawn = useLayout({ config, wiring: watched.wiring });
   const lines = useMemo(() => new Map(drawn?.lines.map((line) => [line.link, line])), [drawn]);
@@ -41,14 +45,19 @@ export function Watch({ config, watched }: { config: Config; watched: Watched })
     let request = requestAnimationFrame(function next(at) {
       const passed = last === null ? 0 : at - last;
       last = at;
-      setTime((before) => (before >= length ? 0 : Math.min(length, before + ((passed / 1000) * length * (SPEEDS[speed]?.part ?? 0.05)))));
+      setTime((before) =>
+        before >= length
+          ? 0
+          : Math.min(length, before + (passed / 1000) * length * (SPEEDS[speed]?.part ?? 0.05)),
+      );
       request = requestAnimationFrame(next);
     });
     return () => cancelAnimationFrame(request);
   }, [playing, speed, length]);
   useEffect(() => {
     const redraw = () => {
-      if (canvas.current && drawn) draw(frame(canvas.current), drawn, lines, now, time, picked, tints(config));
+      if (canvas.current && drawn)
+        draw(frame(canvas.current), drawn, lines, now, time, picked, tints(config));
     };
     redraw();
     const watcher = new ResizeObserver(redraw);
@@ -67,14 +76,28 @@ export function Watch({ config, watched }: { config: Config; watched: Watched })
     let [best, nearest] = [10, null as Packet | null];
     for (const { packet, hold } of now) {
       const line = lines.get(hold.link);
-      const away = line ? distance(paths(drawn, line, at, hold.channel % CHANNELS, CHANNELS), event.offsetX, event.offsetY) : Infinity;
+      const away = line
+        ? distance(
+            paths(drawn, line, at, hold.channel % CHANNELS, CHANNELS),
+            event.offsetX,
+            event.offsetY,
+          )
+        : Infinity;
       if (away < best) [best, nearest] = [away, packet];
     }
     setPicked(nearest);
   };
   const sum = counts(now);
-  const waiting = now.filter(({ state }) => state === "waits").sort((one, other) => one.hold.waits - other.hold.waits);
-  if (!all.length) return <p>No packet was under way in the {times(config).watch} µs that were watched. Choose a higher load.</p>;
+  const waiting = now
+    .filter(({ state }) => state === "waits")
+    .sort((one, other) => one.hold.waits - other.hold.waits);
+  if (!all.length)
+    return (
+      <p>
+        No packet was under way in the {times(config).watch} µs that were watched. Choose a higher
+        load.
+      </p>
+    );
   return (
     <>
       <div class="row">
@@ -112,7 +135,13 @@ export function Watch({ config, watched }: { config: Config; watched: Watched })
           />
         </label>
       </div>
-      <canvas ref={canvas} role="img" aria-label={`Packets at ${(time / 1e3).toFixed(2)} µs. ${said(sum)}`} style={shape(drawn)} onClick={pick} />
+      <canvas
+        ref={canvas}
+        role="img"
+        aria-label={`Packets at ${(time / 1e3).toFixed(2)} µs. ${said(sum)}`}
+        style={shape(drawn)}
+        onClick={pick}
+      />
       <ul class="legend states">
         <li class="carries">flits cross: {sum.carries}</li>
         <li class="opens">channel open, no flit yet: {sum.opens}</li>
@@ -126,7 +155,11 @@ export function Watch({ config, watched }: { config: Config; watched: Watched })
           {waiting[0] ? (
             <>
               Longest wait: {((time - waiting[0].hold.waits) / 1e3).toFixed(2)} µs.{" "}
-              <button type="button" class="link" onClick={() => setPicked((waiting[0] as Doing).packet)}>
+              <button
+                type="button"
+                class="link"
+                onClick={() => setPicked((waiting[0] as Doing).packet)}
+              >
                 Follow this packet
               </button>{" "}
               or choose a line of the drawing.
@@ -141,10 +174,23 @@ export function Watch({ config, watched }: { config: Config; watched: Watched })
 }
 
 function said(sum: ReturnType<typeof counts>): string {
-  return `${sum.carries} channels with flits, ${sum.opens} open, ${sum.held} held, ${sum.waits} headers wait.`;
+  return (
+    `${sum.carries} channels with flits, ${sum.opens} open, ${sum.held} held, ${sum.waits} ` +
+    "headers wait."
+  );
 }
 
-function About({ packet, time, names, onClose }: { packet: Packet; time: number; names: Watched["wiring"]; onClose: () => void }) {
+function About({
+  packet,
+  time,
+  names,
+  onClose,
+}: {
+  packet: Packet;
+  time: number;
+  names: Watched["wiring"];
+  onClose: () => void;
+}) {
   const name = (link: number) => {
     const row = names.link.indexOf(link);
     return `${names.from[row]} → ${names.to[row]}`;
@@ -153,7 +199,8 @@ function About({ packet, time, names, onClose }: { packet: Packet; time: number;
   return (
     <div class="packet">
       <p>
-        Packet {packet.sequence} from node {packet.source} to node {packet.destination}, {packet.flits} flits; delivered {moment(packet.delivered)}, acknowledged{" "}
+        Packet {packet.sequence} from node {packet.source} to node {packet.destination},{" "}
+        {packet.flits} flits; delivered {moment(packet.delivered)}, acknowledged{" "}
         {moment(packet.acknowledged)} µs.{" "}
         <button type="button" class="link" onClick={onClose}>
           Show all packets
@@ -163,7 +210,15 @@ function About({ packet, time, names, onClose }: { packet: Packet; time: number;
         <table>
           <thead>
             <tr>
-              {["link", "state", "waits from", "channel", "first flit", "last flit", "free, µs"].map((head) => (
+              {[
+                "link",
+                "state",
+                "waits from",
+                "channel",
+                "first flit",
+                "last flit",
+                "free, µs",
+              ].map((head) => (
                 <th scope="col" key={head}>
                   {head}
                 </th>
@@ -192,7 +247,15 @@ function hue(packet: Packet, alpha: number): string {
   return `hsl(${(packet.source * 137.508) % 360} ${dark ? 70 : 75}% ${dark ? 62 : 40}% / ${alpha})`;
 }
 
-function draw(at: Frame, drawn: Layout, lines: Map<number, Line>, now: Doing[], time: number, picked: Packet | null, tint: (node: number) => string): void {
+function draw(
+  at: Frame,
+  drawn: Layout,
+  lines: Map<number, Line>,
+  now: Doing[],
+  time: number,
+  picked: Packet | null,
+  tint: (node: number) => string,
+): void {
   const { context } = at;
   context.strokeStyle = colour("--line-strong");
   context.lineWidth = 0.6;
@@ -203,7 +266,8 @@ function draw(at: Frame, drawn: Layout, lines: Map<number, Line>, now: Doing[], 
     context.strokeStyle = hue(packet, picked && picked !== packet ? 0.15 : 1);
     context.lineWidth = (state === "carries" ? 3.4 : 1.4) + (picked === packet ? 1.2 : 0);
     context.setLineDash({ carries: [8, 3], opens: [], held: [2, 3] }[state]);
-    context.lineDashOffset = state === "carries" ? -(time / 12) % 11 : 0; // flits move along the line
+    // flits move along the line
+    context.lineDashOffset = state === "carries" ? -(time / 12) % 11 : 0;
     stroke(context, paths(drawn, line, at, hold.channel % CHANNELS, CHANNELS));
   }
   context.setLineDash([]);

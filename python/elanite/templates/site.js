@@ -7,9 +7,12 @@ const MOST = 12;
 function search() {
   const words = asked.value.toLowerCase().split(/\s+/).filter(Boolean);
   const text = (entry) => `${entry.title} ${entry.where} ${entry.words}`.toLowerCase();
-  const matches = words.length ? ENTRIES.filter((entry) => words.every((word) => text(entry).includes(word))) : [];
+  const matches = words.length
+    ? ENTRIES.filter((entry) => words.every((word) => text(entry).includes(word)))
+    : [];
   // Entries with the words in their titles come first.
-  const inTitle = (entry) => words.filter((word) => `${entry.title} ${entry.where}`.toLowerCase().includes(word)).length;
+  const inTitle = (entry) =>
+    words.filter((word) => `${entry.title} ${entry.where}`.toLowerCase().includes(word)).length;
   matches.sort((one, other) => inTitle(other) - inTitle(one));
   const items = matches.slice(0, MOST).map((entry) => {
     const link = document.createElement("a");
@@ -42,9 +45,11 @@ asked.addEventListener("keydown", (event) => {
 });
 
 function unfold() {
-  const place = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const place =
+    location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!place) return;
-  for (let part = place; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
+  for (let part = place; part; part = part.parentElement)
+    if (part.tagName === "DETAILS") part.open = true;
   place.scrollIntoView();
 }
 window.addEventListener("hashchange", unfold);

@@ -1,22 +1,32 @@
-// The timeline of a run: lanes of ranks with their intervals, messages as lines, and the load of links below.
-// Times are picoseconds. A page may have several timelines; each element of the class `timeline` is one.
+// The timeline of a run: lanes of ranks with their intervals, messages as lines, and the load of
+// links below. Times are picoseconds. A page may have several timelines; each element of the class
+// `timeline` is one.
 for (const root of document.querySelectorAll(".timeline")) {
   const DATA = JSON.parse(root.querySelector("script").textContent);
   const find = (name) => root.querySelector(`.${name}`);
   const [axis, lanes, links] = ["ruler", "lanes", "links"].map(find);
   const box = find("box");
-  const STRIP = 15, SHOWN_MESSAGES = 1500, GUTTER = root.clientWidth < 600 ? 62 : 92;
-  const HEAT = [[240, 168, 117], [179, 38, 30]];
+  const STRIP = 15,
+    SHOWN_MESSAGES = 1500,
+    GUTTER = root.clientWidth < 600 ? 62 : 92;
+  const HEAT = [
+    [240, 168, 117],
+    [179, 38, 30],
+  ];
   const END = Math.max(DATA.end, 1);
   const view = { from: 0, to: END, tall: 0, messages: true, width: 0 };
 
-  // Absolute begins, and for each interval the latest end so far, by which the first visible one is found.
+  // Absolute begins, and for each interval the latest end so far, by which the first visible one is
+  // found.
   const place = new Map();
   DATA.lanes.forEach((lane, index) => {
     place.set(lane.rank, index);
-    let at = 0, latest = 0;
+    let at = 0,
+      latest = 0;
     lane.at = lane.begin.map((gap) => (at += gap));
-    lane.latest = lane.at.map((begin, one) => (latest = Math.max(latest, begin + lane.length[one])));
+    lane.latest = lane.at.map(
+      (begin, one) => (latest = Math.max(latest, begin + lane.length[one])),
+    );
     lane.count = new Map(lane.several.map(([one, count, time]) => [one, [count, time]]));
   });
   const sent = DATA.messages;
@@ -24,18 +34,34 @@ for (const root of document.querySelectorAll(".timeline")) {
   const rows = DATA.rows.length;
   // The heights of a lane: the lowest, and that at first.
   const least = Math.max(3, 2 * rows);
-  view.tall = Math.min(14 + 9 * rows, Math.max(rows > 1 ? 3 * rows + 2 : least, Math.floor(400 / Math.max(DATA.lanes.length, 1))));
+  view.tall = Math.min(
+    14 + 9 * rows,
+    Math.max(rows > 1 ? 3 * rows + 2 : least, Math.floor(400 / Math.max(DATA.lanes.length, 1))),
+  );
 
   const colours = () => {
     const style = getComputedStyle(root);
     const of = (name) => style.getPropertyValue(`--${name}`).trim();
-    return { groups: DATA.groups.map(of), lane: of("lane"), ink: of("ink"), quiet: of("quiet"), line: of("line") };
+    return {
+      groups: DATA.groups.map(of),
+      lane: of("lane"),
+      ink: of("ink"),
+      quiet: of("quiet"),
+      line: of("line"),
+    };
   };
   const x = (time) => GUTTER + ((time - view.from) / (view.to - view.from)) * (view.width - GUTTER);
-  const time = (pixel) => view.from + ((pixel - GUTTER) / (view.width - GUTTER)) * (view.to - view.from);
+  const time = (pixel) =>
+    view.from + ((pixel - GUTTER) / (view.width - GUTTER)) * (view.to - view.from);
   const middle = (index) => (index + 0.5) * view.tall - box.scrollTop;
 
-  const UNITS = [[1e12, "s"], [1e9, "ms"], [1e6, "µs"], [1e3, "ns"], [1, "ps"]];
+  const UNITS = [
+    [1e12, "s"],
+    [1e9, "ms"],
+    [1e6, "µs"],
+    [1e3, "ns"],
+    [1, "ps"],
+  ];
   function words(ps, step = ps) {
     if (ps === 0) return "0";
     const [scale, unit] = UNITS.find(([size]) => Math.abs(step) >= size) ?? UNITS[4];
@@ -43,7 +69,11 @@ for (const root of document.querySelectorAll(".timeline")) {
   }
   const exact = (ps) => `${(ps / 1e6).toLocaleString("en-US", { maximumFractionDigits: 6 })} µs`;
   const bytes = (count) => {
-    const [scale, unit] = [[1 << 30, "GB"], [1 << 20, "MB"], [1024, "KB"]].find(([size]) => count >= size) ?? [1, "B"];
+    const [scale, unit] = [
+      [1 << 30, "GB"],
+      [1 << 20, "MB"],
+      [1024, "KB"],
+    ].find(([size]) => count >= size) ?? [1, "B"];
     return `${(count / scale).toLocaleString("en-US", { maximumFractionDigits: 2 })} ${unit}`;
   };
 
@@ -72,7 +102,11 @@ for (const root of document.querySelectorAll(".timeline")) {
       context.fillRect(x(tick), 18, 1, 6);
       const text = words(tick, Math.max(step, tick));
       const half = context.measureText(text).width / 2;
-      context.fillText(text, Math.min(Math.max(x(tick), GUTTER + half - 20), view.width - half - 2), 9);
+      context.fillText(
+        text,
+        Math.min(Math.max(x(tick), GUTTER + half - 20), view.width - half - 2),
+        9,
+      );
     }
   }
 
@@ -90,8 +124,10 @@ for (const root of document.querySelectorAll(".timeline")) {
     const inner = Math.max(view.tall - (view.tall > 6 ? 2 : view.tall > 3 ? 1 : 0), 1);
     const end = Math.min(x(lane.end), view.width);
     context.fillStyle = look.lane;
-    if (x(0) < view.width && end > GUTTER) context.fillRect(Math.max(x(0), GUTTER), top, end - Math.max(x(0), GUTTER), inner);
-    // Intervals below a pixel share it: it has the colour of the group with the most time, fainter where it is not full.
+    if (x(0) < view.width && end > GUTTER)
+      context.fillRect(Math.max(x(0), GUTTER), top, end - Math.max(x(0), GUTTER), inner);
+    // Intervals below a pixel share it: it has the colour of the group with the most time, fainter
+    // where it is not full.
     if (DATA.ends[lane.rank] !== undefined) {
       const since = Math.max(x(lane.latest.at(-1) ?? 0), GUTTER);
       context.fillStyle = "#e0928c";
@@ -105,14 +141,20 @@ for (const root of document.querySelectorAll(".timeline")) {
       if (pixel < 0) return;
       const total = sums.reduce((sum, one) => sum + (one ?? 0), 0);
       let best = -1;
-      sums.forEach((sum, group) => { if (best < 0 || sum > sums[best]) best = group; });
+      sums.forEach((sum, group) => {
+        if (best < 0 || sum > sums[best]) best = group;
+      });
       context.globalAlpha = Math.min(1, Math.max(0.35, total / perPixel));
       context.fillStyle = look.groups[best];
       context.fillRect(pixel, top + row * high, 1, high);
       context.globalAlpha = 1;
       open[row] = { pixel: -1, sums: [] };
     };
-    for (let one = first(lane.latest, view.from); one < lane.at.length && lane.at[one] <= view.to; one += 1) {
+    for (
+      let one = first(lane.latest, view.from);
+      one < lane.at.length && lane.at[one] <= view.to;
+      one += 1
+    ) {
       const [, row, group] = DATA.kinds[lane.kind[one]];
       const several = lane.count.get(one);
       const busy = several ? several[1] : lane.length[one];
@@ -125,7 +167,9 @@ for (const root of document.querySelectorAll(".timeline")) {
         context.globalAlpha = several ? Math.min(1, Math.max(0.35, busy / lane.length[one])) : 1;
         context.fillRect(begin, top + row * high, Math.min(right, view.width) - begin, high);
         context.globalAlpha = 1;
-        if (right - left > 6 && high > 5) { context.clearRect(Math.max(right - 0.5, GUTTER), top + row * high, 0.5, high); }
+        if (right - left > 6 && high > 5) {
+          context.clearRect(Math.max(right - 0.5, GUTTER), top + row * high, 0.5, high);
+        }
       } else {
         const pixel = Math.max(Math.floor(left), GUTTER);
         if (open[row].pixel !== pixel) flush(row);
@@ -150,7 +194,11 @@ for (const root of document.querySelectorAll(".timeline")) {
       drawLane(context, look, lane, index * view.tall - box.scrollTop);
       if (index % every === 0) {
         context.fillStyle = look.quiet;
-        context.fillText(`rank ${lane.rank}`, GUTTER - 8, Math.min(Math.max(middle(index), 6), height - 6));
+        context.fillText(
+          `rank ${lane.rank}`,
+          GUTTER - 8,
+          Math.min(Math.max(middle(index), 6), height - 6),
+        );
       }
     }
     drawMessages(context, look, begin, end);
@@ -158,12 +206,14 @@ for (const root of document.querySelectorAll(".timeline")) {
 
   function drawMessages(context, look, begin, end) {
     view.lines = [];
-    const seen = !view.messages ? [] : order.filter((one) => {
-      const till = sent.begin[one] + (sent.took[one] ?? 0);
-      if (sent.begin[one] > view.to || till < view.from) return false;
-      const [from, to] = [place.get(sent.source[one]), place.get(sent.destination[one])];
-      return Math.max(from, to) >= begin && Math.min(from, to) < end;
-    });
+    const seen = !view.messages
+      ? []
+      : order.filter((one) => {
+          const till = sent.begin[one] + (sent.took[one] ?? 0);
+          if (sent.begin[one] > view.to || till < view.from) return false;
+          const [from, to] = [place.get(sent.source[one]), place.get(sent.destination[one])];
+          return Math.max(from, to) >= begin && Math.min(from, to) < end;
+        });
     const step = Math.ceil(seen.length / SHOWN_MESSAGES) || 1;
     const few = seen.length / step < 250;
     context.save();
@@ -177,7 +227,12 @@ for (const root of document.querySelectorAll(".timeline")) {
       const one = seen[at];
       const [from, to] = [place.get(sent.source[one]), place.get(sent.destination[one])];
       const lost = sent.took[one] === null;
-      const line = [x(sent.begin[one]), middle(from), x(sent.begin[one] + (sent.took[one] ?? 0)), lost ? middle(from) : middle(to)];
+      const line = [
+        x(sent.begin[one]),
+        middle(from),
+        x(sent.begin[one] + (sent.took[one] ?? 0)),
+        lost ? middle(from) : middle(to),
+      ];
       if (lost) line[2] += 12;
       view.lines.push([one, ...line]);
       context.setLineDash(lost ? [3, 3] : []);
@@ -196,17 +251,26 @@ for (const root of document.querySelectorAll(".timeline")) {
     }
     context.restore();
     const drawn = view.lines.length;
-    const [kept, all] = [sent.begin.length, DATA.totals.messages].map((count) => count.toLocaleString("en-US"));
+    const [kept, all] = [sent.begin.length, DATA.totals.messages].map((count) =>
+      count.toLocaleString("en-US"),
+    );
     const thinned = kept === all ? "" : ` (the page has ${kept} of ${all})`;
-    const visible = drawn < seen.length ? `${drawn.toLocaleString("en-US")} of ${seen.length.toLocaleString("en-US")}` : drawn.toLocaleString("en-US");
-    find("span").textContent = `${words(view.from, view.to)} to ${words(view.to)}` + (view.messages && sent.begin.length ? ` · ${visible} messages in view drawn${thinned}` : "");
+    const visible =
+      drawn < seen.length
+        ? `${drawn.toLocaleString("en-US")} of ${seen.length.toLocaleString("en-US")}`
+        : drawn.toLocaleString("en-US");
+    find("span").textContent =
+      `${words(view.from, view.to)} to ${words(view.to)}` +
+      (view.messages && sent.begin.length ? ` · ${visible} messages in view drawn${thinned}` : "");
   }
 
   // From the colour of an idle link by half to full load.
   function heat(load, idle) {
     const at = Math.min(1, load / 1000) * 2;
     const [one, two] = at <= 1 ? [idle, HEAT[0]] : HEAT;
-    return `rgb(${one.map((from, channel) => Math.round(from + (two[channel] - from) * (at <= 1 ? at : at - 1))).join(" ")})`;
+    const part = at <= 1 ? at : at - 1;
+    const mixed = one.map((from, channel) => Math.round(from + (two[channel] - from) * part));
+    return `rgb(${mixed.join(" ")})`;
   }
 
   function drawLinks(look) {
@@ -261,8 +325,10 @@ for (const root of document.querySelectorAll(".timeline")) {
     view.to = view.from + span;
     later();
   }
-  const zoom = (factor, at = (view.from + view.to) / 2) => show(at - (at - view.from) * factor, at + (view.to - at) * factor);
-  const move = (share) => show(view.from + share * (view.to - view.from), view.to + share * (view.to - view.from));
+  const zoom = (factor, at = (view.from + view.to) / 2) =>
+    show(at - (at - view.from) * factor, at + (view.to - at) * factor);
+  const move = (share) =>
+    show(view.from + share * (view.to - view.from), view.to + share * (view.to - view.from));
 
   // The texts of the intervals at a place of a lane, and of the message whose line is nearest.
   function pointed(index, at, inside, px, py) {
@@ -271,24 +337,45 @@ for (const root of document.querySelectorAll(".timeline")) {
     const near = (view.to - view.from) / (view.width - GUTTER);
     const row = Math.min(rows - 1, Math.floor(inside * rows));
     const found = [];
-    for (let one = first(lane.latest, at - near); one < lane.at.length && lane.at[one] <= at + near; one += 1) {
+    for (
+      let one = first(lane.latest, at - near);
+      one < lane.at.length && lane.at[one] <= at + near;
+      one += 1
+    ) {
       const [kind, of] = DATA.kinds[lane.kind[one]];
       if (of !== row || lane.at[one] + lane.length[one] < at - near) continue;
       const several = lane.count.get(one);
       const size = lane.bytes?.[one] == null ? "" : `, ${bytes(lane.bytes[one])}`;
       const peer = lane.peer?.[one] == null ? "" : `, with rank ${lane.peer[one]}`;
       const span = `from ${exact(lane.at[one])}, ${words(lane.length[one])}`;
-      found.push(several ? `${several[0].toLocaleString("en-US")} intervals, mostly ${kind}, ${span}, together ${words(several[1])}${size}`
-        : `${kind} ${span}${size}${peer}${within(lane.rank, lane.at[one], lane.length[one], kind)}`);
+      found.push(
+        several
+          ? `${several[0].toLocaleString("en-US")} intervals, mostly ${kind}, ${span}, together ` +
+              `${words(several[1])}${size}`
+          : `${kind} ` +
+              `${span}${size}${peer}${within(lane.rank, lane.at[one], lane.length[one], kind)}`,
+      );
       if (found.length === 3) break;
     }
-    const waits = DATA.ends[lane.rank] !== undefined && at > (lane.latest.at(-1) ?? 0) && at <= lane.end;
-    if (waits) found.push(`after its last call that ended; at the end it waits in ${DATA.ends[lane.rank]}`);
-    if (!found.length) found.push(at > lane.end ? "after its end" : DATA.rows[row] === "calls" ? "outside of calls" : `no ${DATA.rows[row]}`);
+    const waits =
+      DATA.ends[lane.rank] !== undefined && at > (lane.latest.at(-1) ?? 0) && at <= lane.end;
+    if (waits)
+      found.push(`after its last call that ended; at the end it waits in ${DATA.ends[lane.rank]}`);
+    if (!found.length)
+      found.push(
+        at > lane.end
+          ? "after its end"
+          : DATA.rows[row] === "calls"
+            ? "outside of calls"
+            : `no ${DATA.rows[row]}`,
+      );
     let best = [5, null];
     for (const [one, x1, y1, x2, y2] of view.lines ?? []) {
       const [dx, dy] = [x2 - x1, y2 - y1];
-      const along = Math.max(0, Math.min(1, ((px - x1) * dx + (py - y1) * dy) / (dx * dx + dy * dy || 1)));
+      const along = Math.max(
+        0,
+        Math.min(1, ((px - x1) * dx + (py - y1) * dy) / (dx * dx + dy * dy || 1)),
+      );
       const distance = Math.hypot(px - x1 - along * dx, py - y1 - along * dy);
       if (distance < best[0]) best = [distance, one];
     }
@@ -297,19 +384,33 @@ for (const root of document.querySelectorAll(".timeline")) {
     return text.join("\n");
   }
   function message(one) {
-    const took = sent.took[one] === null ? "not received" : `arrives ${words(sent.took[one])} later`;
+    const took =
+      sent.took[one] === null ? "not received" : `arrives ${words(sent.took[one])} later`;
     const kind = sent.kind.length ? `${sent.kind[one]} ` : "";
-    return `${kind}message of ${bytes(sent.bytes[one])} from rank ${sent.source[one]} to rank ${sent.destination[one]}, posted at ${exact(sent.begin[one])}, ${took}`;
+    return (
+      `${kind}message of ${bytes(sent.bytes[one])} from rank ${sent.source[one]} to rank ` +
+      `${sent.destination[one]}, posted at ${exact(sent.begin[one])}, ${took}`
+    );
   }
   // The bytes of the messages that a call posts, where all messages are in the page.
   function within(rank, begin, length, kind) {
     if (DATA.rows[0] !== "calls" || sent.begin.length < DATA.totals.messages) return "";
     let [count, sum] = [0, 0];
-    for (let one = first(sent.begin, begin); one < sent.begin.length && sent.begin[one] <= begin + length; one += 1) {
+    for (
+      let one = first(sent.begin, begin);
+      one < sent.begin.length && sent.begin[one] <= begin + length;
+      one += 1
+    ) {
       const ends = sent.begin[one] === begin + length && length > 0;
-      if (sent.source[one] === rank && !ends) { count += 1; sum += sent.bytes[one]; }
+      if (sent.source[one] === rank && !ends) {
+        count += 1;
+        sum += sent.bytes[one];
+      }
     }
-    return count ? `, posts ${count.toLocaleString("en-US")} message${count === 1 ? "" : "s"} of ${bytes(sum)}` : "";
+    return count
+      ? `, posts ${count.toLocaleString("en-US")} message${count === 1 ? "" : "s"} of ` +
+          `${bytes(sum)}`
+      : "";
   }
 
   function told(event) {
@@ -322,7 +423,11 @@ for (const root of document.querySelectorAll(".timeline")) {
       const row = Math.floor(py / STRIP);
       const period = DATA.periods.findIndex(([begin, end]) => begin <= at && at < end);
       const [name, , busy] = DATA.links[row] ?? [""];
-      const load = period < 0 ? "idle" : `${(DATA.loads[row]?.[period] / 10).toFixed(1)}% from ${exact(DATA.periods[period][0])} to ${exact(DATA.periods[period][1])}`;
+      const load =
+        period < 0
+          ? "idle"
+          : `${(DATA.loads[row]?.[period] / 10).toFixed(1)}% from ` +
+            `${exact(DATA.periods[period][0])} to ${exact(DATA.periods[period][1])}`;
       if (name) text = `${name}: ${load}; ${(100 * busy).toFixed(1)}% of the run`;
     } else if (px >= GUTTER) {
       const index = (py + box.scrollTop) / view.tall;
@@ -344,26 +449,56 @@ for (const root of document.querySelectorAll(".timeline")) {
       const by = ((event.clientX - dragged[0]) / (view.width - GUTTER)) * (dragged[2] - dragged[1]);
       return show(dragged[1] - by, dragged[2] - by);
     });
-    for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => { dragged = null; });
+    for (const name of ["pointerup", "pointercancel"])
+      canvas.addEventListener(name, () => {
+        dragged = null;
+      });
     canvas.addEventListener("dblclick", () => show(0, END));
     // The wheel scrolls the page until the timeline has the focus.
-    canvas.addEventListener("wheel", (event) => {
-      if (!root.contains(document.activeElement) && !event.ctrlKey) return;
-      event.preventDefault();
-      zoom(event.deltaY > 0 ? 1.25 : 0.8, time(event.clientX - canvas.getBoundingClientRect().left));
-    }, { passive: false });
+    canvas.addEventListener(
+      "wheel",
+      (event) => {
+        if (!root.contains(document.activeElement) && !event.ctrlKey) return;
+        event.preventDefault();
+        zoom(
+          event.deltaY > 0 ? 1.25 : 0.8,
+          time(event.clientX - canvas.getBoundingClientRect().left),
+        );
+      },
+      { passive: false },
+    );
   }
   const ACTIONS = {
-    in: () => zoom(0.5), out: () => zoom(2), left: () => move(-0.3), right: () => move(0.3), whole: () => show(0, END),
-    taller: () => { view.tall = Math.min(view.tall * 1.6, 90); later(); },
-    flatter: () => { view.tall = Math.max(view.tall / 1.6, least); later(); },
+    in: () => zoom(0.5),
+    out: () => zoom(2),
+    left: () => move(-0.3),
+    right: () => move(0.3),
+    whole: () => show(0, END),
+    taller: () => {
+      view.tall = Math.min(view.tall * 1.6, 90);
+      later();
+    },
+    flatter: () => {
+      view.tall = Math.max(view.tall / 1.6, least);
+      later();
+    },
   };
-  root.querySelectorAll("button[data-do]").forEach((one) => one.addEventListener("click", () => ACTIONS[one.dataset.do]()));
-  find("lines")?.addEventListener("change", (event) => { view.messages = event.target.checked; later(); });
+  root
+    .querySelectorAll("button[data-do]")
+    .forEach((one) => one.addEventListener("click", () => ACTIONS[one.dataset.do]()));
+  find("lines")?.addEventListener("change", (event) => {
+    view.messages = event.target.checked;
+    later();
+  });
   root.addEventListener("keydown", (event) => {
     if (event.target !== root) return;
-    const name = { "+": "in", "-": "out", ArrowLeft: "left", ArrowRight: "right", 0: "whole" }[event.key];
-    if (name) { event.preventDefault(); ACTIONS[name](); }
+    const name = { "+": "in", "-": "out", ArrowLeft: "left", ArrowRight: "right", 0: "whole" }[
+      event.key
+    ];
+    if (name) {
+      event.preventDefault();
+      ACTIONS[name]();
+    }
   });
   box.addEventListener("scroll", later);
   new ResizeObserver(later).observe(root);

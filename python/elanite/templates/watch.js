@@ -1,19 +1,34 @@
-// The picture of packets, or of a run's messages. `SCENE` is what elanite/report/watch.py and network.py describe; all times
-// are in ns. States are computed as Scene.at and Scene.sent do. The drawing has one rail at a time. Places on the canvas are
-// `view.zoom` times those of the whole network, moved by `view.left` and `view.top`; trees are magnified in width alone.
+// The picture of packets, or of a run's messages. `SCENE` is what elanite/report/watch.py and
+// network.py describe; all times are in ns. States are computed as Scene.at and Scene.sent do. The
+// drawing has one rail at a time. Places on the canvas are `view.zoom` times those of the whole
+// network, moved by `view.left` and `view.top`; trees are magnified in width alone.
 "use strict";
 
 const [HOP, LINK, CHANNEL, WAITS, OPENED, HEAD, TAIL, CLOSED] = [0, 1, 2, 3, 4, 5, 6, 7];
 const canvas = document.getElementById("picture");
 const element = (name) => document.getElementById(name);
-const view = { time: 0, playing: false, chosen: null, drawn: [], places: [], rail: 0, zoom: 1, left: 0, top: 0 };
+const view = {
+  time: 0,
+  playing: false,
+  chosen: null,
+  drawn: [],
+  places: [],
+  rail: 0,
+  zoom: 1,
+  left: 0,
+  top: 0,
+};
 const MOST_ZOOM = 40;
 const [SOURCE, DESTINATION, FROM, TO, BYTES, POSTED, ARRIVED] = [0, 1, 2, 3, 4, 5, 6];
 
 // The state of a channel of a packet at a moment, or null.
 function state(hold, time) {
   if (time < hold[WAITS] || (hold[CLOSED] !== null && time >= hold[CLOSED])) return null;
-  for (const [moment, name] of [[OPENED, "waits"], [HEAD, "opens"], [TAIL, "carries"]]) {
+  for (const [moment, name] of [
+    [OPENED, "waits"],
+    [HEAD, "opens"],
+    [TAIL, "carries"],
+  ]) {
     if (hold[moment] === null || time < hold[moment]) return name;
   }
   return "held";
@@ -36,7 +51,8 @@ window.statesAt = (time) => at(time).map(([place, link, now]) => [place, link, n
 function sentAt(time) {
   const found = [];
   (SCENE.messages ?? []).forEach((message, place) => {
-    if (message[POSTED] <= time && (message[ARRIVED] === null || time < message[ARRIVED])) found.push(place);
+    if (message[POSTED] <= time && (message[ARRIVED] === null || time < message[ARRIVED]))
+      found.push(place);
   });
   return found;
 }
@@ -99,7 +115,15 @@ function place() {
     lanes[pair] = (lanes[pair] ?? -1) + 1;
     const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
     const along = [(to.x - from.x) / length, (to.y - from.y) / length];
-    return { from, to, lane: lanes[pair], length, along, across: [-along[1], along[0]], form: link.form };
+    return {
+      from,
+      to,
+      lane: lanes[pair],
+      length,
+      along,
+      across: [-along[1], along[0]],
+      form: link.form,
+    };
   });
 }
 
@@ -107,28 +131,42 @@ function place() {
 function parts(link, channel) {
   const { from, to, lane, length, along, across, form } = view.places[link];
   const aside = view.unit * (1.6 + 2.6 * (channel + 2 * lane));
-  const beside = (point, ahead = 0) => [point.x + across[0] * aside + along[0] * ahead, point.y + across[1] * aside + along[1] * ahead];
+  const beside = (point, ahead = 0) => [
+    point.x + across[0] * aside + along[0] * ahead,
+    point.y + across[1] * aside + along[1] * ahead,
+  ];
   if (form === "stub") {
     const stub = view.pitch * 0.4;
-    return [[beside(from), beside(from, -stub)], [beside(to, stub), beside(to)]];
+    return [
+      [beside(from), beside(from, -stub)],
+      [beside(to, stub), beside(to)],
+    ];
   }
   if (form === "line") return [[beside(from), beside(to)]];
   const [x1, y1] = beside(from);
   const [x2, y2] = beside(to);
   const bow = 0.16 * length;
   const [cx, cy] = [(x1 + x2) / 2 + across[0] * bow, (y1 + y2) / 2 + across[1] * bow];
-  return [Array.from({ length: 9 }, (_, step) => {
-    const part = step / 8;
-    const [p, q, r] = [(1 - part) ** 2, 2 * part * (1 - part), part ** 2];
-    return [p * x1 + q * cx + r * x2, p * y1 + q * cy + r * y2];
-  })];
+  return [
+    Array.from({ length: 9 }, (_, step) => {
+      const part = step / 8;
+      const [p, q, r] = [(1 - part) ** 2, 2 * part * (1 - part), part ** 2];
+      return [p * x1 + q * cx + r * x2, p * y1 + q * cy + r * y2];
+    }),
+  ];
 }
 
 function stroke(context, link, channel) {
   for (const points of parts(link, channel)) {
     // Lines outside of the canvas cost time.
     const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
-    if (Math.max(...xs) < 0 || Math.min(...xs) > size.width || Math.max(...ys) < 0 || Math.min(...ys) > size.height) continue;
+    if (
+      Math.max(...xs) < 0 ||
+      Math.min(...xs) > size.width ||
+      Math.max(...ys) < 0 ||
+      Math.min(...ys) > size.height
+    )
+      continue;
     context.beginPath();
     points.forEach(([x, y], step) => (step ? context.lineTo(x, y) : context.moveTo(x, y)));
     context.stroke();
@@ -138,25 +176,39 @@ function stroke(context, link, channel) {
 function drawSpots(context) {
   const [text, quiet, fill] = [style("--quiet"), style("--quiet"), style("--switch")];
   const [wide, high] = [18 * view.unit, 14 * view.unit];
-  const node = Math.max(0.8, Math.min(4, SCENE.aspect === null ? (size.width / SCENE.nodes) * 0.3 * view.zoom : view.pitch * 0.06));
+  const node = Math.max(
+    0.8,
+    Math.min(
+      4,
+      SCENE.aspect === null ? (size.width / SCENE.nodes) * 0.3 * view.zoom : view.pitch * 0.06,
+    ),
+  );
   const gap = SCENE.aspect === null ? (size.width / SCENE.nodes) * view.zoom : view.pitch * 0.3;
   context.lineWidth = Math.max(0.4, view.unit);
   view.points.forEach((point, number) => {
-    if (point.x < -40 || point.x > size.width + 40 || point.y < -40 || point.y > size.height + 40) return;
+    if (point.x < -40 || point.x > size.width + 40 || point.y < -40 || point.y > size.height + 40)
+      return;
     const isSwitch = number >= SCENE.nodes;
     context.fillStyle = isSwitch ? fill : quiet;
     context.strokeStyle = quiet;
     context.beginPath();
-    if (isSwitch) context.roundRect(point.x - wide / 2, point.y - high / 2, wide, high, 3 * view.unit);
+    if (isSwitch)
+      context.roundRect(point.x - wide / 2, point.y - high / 2, wide, high, 3 * view.unit);
     else context.arc(point.x, point.y, node, 0, 2 * Math.PI);
     context.fill();
     if (isSwitch) context.stroke();
-    const labelled = isSwitch ? view.pitch > 90 && view.zoom > 1 : gap > 22 || (number % 4 === 0 && gap > 6 && SCENE.aspect === null);
+    const labelled = isSwitch
+      ? view.pitch > 90 && view.zoom > 1
+      : gap > 22 || (number % 4 === 0 && gap > 6 && SCENE.aspect === null);
     if (!labelled) return;
     context.fillStyle = text;
     context.font = "11px system-ui, sans-serif";
     context.textAlign = "center";
-    context.fillText(point.name.replace(/^(node|switch) /, ""), point.x, isSwitch ? point.y - 11 : point.y + 16);
+    context.fillText(
+      point.name.replace(/^(node|switch) /, ""),
+      point.x,
+      isSwitch ? point.y - 11 : point.y + 16,
+    );
   });
 }
 
@@ -208,7 +260,8 @@ function drawPackets(context) {
     context.globalAlpha = 1;
   }
   element("counts").textContent =
-    `Channels: ${counts.carries} with flits, ${counts.opens} open before the first flit, ${counts.held} held after the last one; headers that wait: ${counts.waits}`;
+    `Channels: ${counts.carries} with flits, ${counts.opens} open before the first flit, ` +
+    `${counts.held} held after the last one; headers that wait: ${counts.waits}`;
 }
 
 const waiting = (from, number) => [
@@ -217,16 +270,34 @@ const waiting = (from, number) => [
 ];
 
 // Light to dark: the load of a link.
-const HEAT = ["#fee8c8", "#fdd49e", "#fdbb84", "#fc8d59", "#ef6548", "#d7301f", "#b30000", "#7f0000"];
+const HEAT = [
+  "#fee8c8",
+  "#fdd49e",
+  "#fdbb84",
+  "#fc8d59",
+  "#ef6548",
+  "#d7301f",
+  "#b30000",
+  "#7f0000",
+];
 
-// Where a message is: it leads from node to node while it is on its way, above the row of nodes of a tree.
+// Where a message is: it leads from node to node while it is on its way, above the row of nodes of
+// a tree.
 function spot(message) {
   const [from, to] = [view.points[message[FROM]], view.points[message[TO]]];
-  const part = (view.time - message[POSTED]) / ((message[ARRIVED] ?? SCENE.length) - message[POSTED] || 1);
-  const bow = SCENE.aspect === null ? Math.min(1.4 * size.height, 30 + 0.8 * Math.abs(to.x - from.x)) : 0;
+  const part =
+    (view.time - message[POSTED]) / ((message[ARRIVED] ?? SCENE.length) - message[POSTED] || 1);
+  const bow =
+    SCENE.aspect === null ? Math.min(1.4 * size.height, 30 + 0.8 * Math.abs(to.x - from.x)) : 0;
   const middle = [(from.x + to.x) / 2, (from.y + to.y) / 2 - bow];
   const [p, q, r] = [(1 - part) ** 2, 2 * part * (1 - part), part ** 2];
-  return { from, to, middle, x: p * from.x + q * middle[0] + r * to.x, y: p * from.y + q * middle[1] + r * to.y };
+  return {
+    from,
+    to,
+    middle,
+    x: p * from.x + q * middle[0] + r * to.x,
+    y: p * from.y + q * middle[1] + r * to.y,
+  };
 }
 
 function drawMessages(context) {
@@ -244,7 +315,10 @@ function drawMessages(context) {
     bytes += message[BYTES];
     const { from, to, middle, x, y } = spot(message);
     const faded = view.chosen !== null && view.chosen !== place;
-    context.strokeStyle = context.fillStyle = colour({ source: message[SOURCE] }, faded ? 0.12 : 0.9);
+    context.strokeStyle = context.fillStyle = colour(
+      { source: message[SOURCE] },
+      faded ? 0.12 : 0.9,
+    );
     context.lineWidth = view.chosen === place ? 2 : 0.7;
     context.beginPath();
     context.moveTo(from.x, from.y);
@@ -255,26 +329,40 @@ function drawMessages(context) {
     context.fill();
   }
   element("counts").textContent =
-    `Messages on their way: ${view.drawn.length}, ${bytes.toLocaleString("en")} bytes; busy links of the rail: ${loads.length}`;
+    `Messages on their way: ${view.drawn.length}, ${bytes.toLocaleString("en")} bytes; busy ` +
+    `links of the rail: ${loads.length}`;
   if (view.chosen === null) list();
 }
 
 // The largest messages on their way.
 function list() {
-  const largest = [...view.drawn].sort((one, other) => SCENE.messages[other][BYTES] - SCENE.messages[one][BYTES]).slice(0, 8);
+  const largest = [...view.drawn]
+    .sort((one, other) => SCENE.messages[other][BYTES] - SCENE.messages[one][BYTES])
+    .slice(0, 8);
   table("Largest messages on their way", largest);
 }
 
 function table(heading, places) {
   const rows = places.map((place) => {
     const [source, destination, from, to, bytes, posted, arrived] = SCENE.messages[place];
-    const cells = [`rank ${source} (node ${from})`, `rank ${destination} (node ${to})`, bytes.toLocaleString("en"), shown(posted), shown(arrived)];
+    const cells = [
+      `rank ${source} (node ${from})`,
+      `rank ${destination} (node ${to})`,
+      bytes.toLocaleString("en"),
+      shown(posted),
+      shown(arrived),
+    ];
     return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`;
   });
-  const heads = ["from", "to", "bytes", "posted", "arrived"].map((head) => `<th scope="col">${head}</th>`).join("");
-  element("packet").innerHTML = `<h2>${heading}</h2>` + (rows.length
-    ? `<div class="scroll" tabindex="0" role="region" aria-label="${heading}"><table><thead><tr>${heads}</tr></thead><tbody>${rows.join("")}</tbody></table></div>`
-    : "<p>None at this moment.</p>");
+  const heads = ["from", "to", "bytes", "posted", "arrived"]
+    .map((head) => `<th scope="col">${head}</th>`)
+    .join("");
+  element("packet").innerHTML =
+    `<h2>${heading}</h2>` +
+    (rows.length
+      ? `<div class="scroll" tabindex="0" role="region" aria-label="${heading}">` +
+        `<table><thead><tr>${heads}</tr></thead><tbody>${rows.join("")}</tbody></table></div>`
+      : "<p>None at this moment.</p>");
 }
 
 // Who holds the channels that a waiting header wants.
@@ -284,7 +372,10 @@ function holders(link, time) {
 }
 
 const name = (packet) => {
-  const to = packet.first === packet.last ? `node ${packet.first}` : `nodes ${packet.first} to ${packet.last}`;
+  const to =
+    packet.first === packet.last
+      ? `node ${packet.first}`
+      : `nodes ${packet.first} to ${packet.last}`;
   const rail = SCENE.rails > 1 ? ` on rail ${packet.rail}` : "";
   return `packet ${packet.sequence} of node ${packet.source}${rail} to ${to}`;
 };
@@ -298,25 +389,44 @@ function tell() {
   const packet = SCENE.packets[view.chosen];
   const rows = packet.way.map((hold) => {
     const now = state(hold, view.time) ?? (view.time < hold[WAITS] ? "not yet" : "free again");
-    const cells = [SCENE.links[hold[LINK]].name, now, ...[WAITS, OPENED, HEAD, TAIL, CLOSED].map((moment) => shown(hold[moment]))];
+    const cells = [
+      SCENE.links[hold[LINK]].name,
+      now,
+      ...[WAITS, OPENED, HEAD, TAIL, CLOSED].map((moment) => shown(hold[moment])),
+    ];
     return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`;
   });
   const waits = packet.way.find((hold) => state(hold, view.time) === "waits");
   const who = waits ? holders(waits[LINK], view.time) : [];
   const why = waits
-    ? `<p>Its header waits for a channel of ${SCENE.links[waits[LINK]].name}${who.length ? ", held by " : "."}` +
-      who.map(([place, , now]) => `${name(SCENE.packets[place])} (${now})`).join("; ") + "</p>"
+    ? "<p>Its header waits for a channel of " +
+      `${SCENE.links[waits[LINK]].name}${who.length ? ", held by " : "."}` +
+      who.map(([place, , now]) => `${name(SCENE.packets[place])} (${now})`).join("; ") +
+      "</p>"
     : "";
+  const heads = [
+    "link",
+    "state",
+    "waits since",
+    "channel",
+    "first flit",
+    "last flit",
+    "free again",
+  ].map((heading) => `<th scope="col">${heading}</th>`);
   element("packet").innerHTML =
-    `<h2>${name(packet)}</h2><p>${packet.flits} flits; delivered ${shown(packet.delivered)}, acknowledged ${shown(packet.acknowledged)}.</p>${why}` +
-    `<div class="scroll" tabindex="0" role="region" aria-label="Channels of the packet"><table><thead><tr>${["link", "state", "waits since", "channel", "first flit", "last flit", "free again"]
-      .map((heading) => `<th scope="col">${heading}</th>`).join("")}</tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
+    `<h2>${name(packet)}</h2><p>${packet.flits} flits; delivered ${shown(packet.delivered)}, ` +
+    `acknowledged ${shown(packet.acknowledged)}.</p>${why}` +
+    `<div class="scroll" tabindex="0" role="region" aria-label="Channels of the packet">` +
+    `<table><thead><tr>${heads.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
 }
 
 // The distance of a point from a line between two others.
 function distance([x1, y1], [x2, y2], x, y) {
   const [dx, dy] = [x2 - x1, y2 - y1];
-  const along = Math.max(0, Math.min(1, ((x - x1) * dx + (y - y1) * dy) / (dx * dx + dy * dy || 1)));
+  const along = Math.max(
+    0,
+    Math.min(1, ((x - x1) * dx + (y - y1) * dy) / (dx * dx + dy * dy || 1)),
+  );
   return Math.hypot(x - x1 - along * dx, y - y1 - along * dy);
 }
 
@@ -341,7 +451,8 @@ function hit(x, y) {
       continue;
     }
     for (const points of parts(link, hold[CHANNEL])) {
-      for (let step = 1; step < points.length; step += 1) near(distance(points[step - 1], points[step], x, y), place);
+      for (let step = 1; step < points.length; step += 1)
+        near(distance(points[step - 1], points[step], x, y), place);
     }
   }
   return best[1];
@@ -370,7 +481,10 @@ function go(time) {
   draw();
 }
 function step(by) {
-  const next = by > 0 ? moments.find((moment) => moment > view.time) : moments.findLast((moment) => moment < view.time);
+  const next =
+    by > 0
+      ? moments.find((moment) => moment > view.time)
+      : moments.findLast((moment) => moment < view.time);
   if (next !== undefined) go(next);
 }
 function play(on) {
@@ -392,16 +506,28 @@ function play(on) {
 
 element("time").max = SCENE.length;
 canvas.style.touchAction = "pan-y";
-element("time").addEventListener("input", (event) => { play(false); go(Number(event.target.value)); });
+element("time").addEventListener("input", (event) => {
+  play(false);
+  go(Number(event.target.value));
+});
 element("play").addEventListener("click", () => play(!view.playing));
-element("step").addEventListener("click", () => { play(false); step(1); });
-element("back").addEventListener("click", () => { play(false); step(-1); });
+element("step").addEventListener("click", () => {
+  play(false);
+  step(1);
+});
+element("back").addEventListener("click", () => {
+  play(false);
+  step(-1);
+});
 function choose(place) {
   view.chosen = place;
-  if (place === null && !SCENE.messages) element("packet").innerHTML = "<p>Click on a line or on a waiting header to see its packet.</p>";
+  if (place === null && !SCENE.messages)
+    element("packet").innerHTML =
+      "<p>Click on a line or on a waiting header to see its packet.</p>";
   draw();
 }
-// One finger or the mouse moves a magnified drawing, two fingers magnify; a press without a move chooses.
+// One finger or the mouse moves a magnified drawing, two fingers magnify; a press without a move
+// chooses.
 const fingers = new Map();
 let moved = 0;
 canvas.addEventListener("pointerdown", (event) => {
@@ -428,11 +554,15 @@ for (const end of ["pointerup", "pointercancel"]) {
   });
 }
 // The wheel alone scrolls the page.
-canvas.addEventListener("wheel", (event) => {
-  if (!event.ctrlKey && !event.metaKey) return;
-  event.preventDefault();
-  zoom(Math.exp(-event.deltaY / 300), event.offsetX, event.offsetY);
-}, { passive: false });
+canvas.addEventListener(
+  "wheel",
+  (event) => {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    zoom(Math.exp(-event.deltaY / 300), event.offsetX, event.offsetY);
+  },
+  { passive: false },
+);
 element("closer").addEventListener("click", () => zoom(1.5));
 element("farther").addEventListener("click", () => zoom(1 / 1.5));
 element("whole").addEventListener("click", () => zoom(1 / view.zoom));
@@ -443,13 +573,19 @@ element("rail")?.addEventListener("change", (event) => {
 });
 const PANS = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
 document.addEventListener("keydown", (event) => {
-  if (event.target.matches("input, select") || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === " " && event.target.tagName !== "BUTTON") { event.preventDefault(); play(!view.playing); }
+  if (event.target.matches("input, select") || event.ctrlKey || event.metaKey || event.altKey)
+    return;
+  if (event.key === " " && event.target.tagName !== "BUTTON") {
+    event.preventDefault();
+    play(!view.playing);
+  }
   if (event.key === "+" || event.key === "=") zoom(1.5);
   if (event.key === "-") zoom(1 / 1.5);
   if (event.key === "0") zoom(1 / view.zoom);
-  if (event.shiftKey && PANS[event.key]) { event.preventDefault(); move(...PANS[event.key]); }
-  else if (event.key === "ArrowRight") step(1);
+  if (event.shiftKey && PANS[event.key]) {
+    event.preventDefault();
+    move(...PANS[event.key]);
+  } else if (event.key === "ArrowRight") step(1);
   else if (event.key === "ArrowLeft") step(-1);
 });
 addEventListener("resize", resize);
