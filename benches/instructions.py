@@ -1,9 +1,11 @@
 """Instructions, cache misses and mispredictions per packet: speed by measures independent of other
 load on a computer.
 
-python benches/instructions.py         measures, and compares with the last entry of benches/bench-history.json, and
-                                       with the same cases with listed faults that do not occur
-python benches/instructions.py --add   adds an entry for the checked out commit; --why 'TEXT' where counts grow
+python benches/instructions.py         measures, and compares with the last entry of
+                                       benches/bench-history.json, and with the same cases with
+                                       listed faults that do not occur
+python benches/instructions.py --add   adds an entry for the checked out commit; --why 'TEXT' where
+                                       counts grow
 
 valgrind's cachegrind counts events in two runs with different lengths; their difference leaves the
 set-up out. Its caches have the sizes below on every host: a server core's first and second levels,

@@ -1,7 +1,7 @@
 """The simulator's speed on each network kind, per link crossed by a packet, and the memory per
 node.
 
-python benches/kinds.py [--renew]   prints a table; --renew writes it into docs/speed.md, between its marks
+python benches/kinds.py [--renew]   prints a table; --renew also writes it into docs/speed.md
 
 All networks have 1,024 or 16,384 nodes, and the same links, buffers, channels, packets and load,
 which they all carry: wormhole switching, 4 channels, adapters with a memory port per direction,

@@ -2,7 +2,8 @@
 repository.
 
 python paper/build.py            renews paper/paper.md and paper/numbers.md
-python paper/build.py PAPER.pdf  also typesets the paper; needs pypandoc-binary and typst (make paper)
+python paper/build.py PAPER.pdf  also typesets the paper; needs pypandoc-binary and typst
+                                (make paper)
 
 ``template.md`` names figures as ``{key}``. ``NUMBERS`` has each figure's place, and the command
 that renews the file.

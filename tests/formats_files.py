@@ -127,7 +127,8 @@ devices:
   - {name: cpu, choice: cpu, count: 1}
   - {name: card, choice: device, count: 2}
   edges:
-  - {ep1: {component: cpu}, ep2: {device: "card[0:2]", component: "slot[0]"}, link: pcie, scheme: many2many}
+  - {ep1: {component: cpu}, ep2: {device: "card[0:2]", component: "slot[0]"},
+     link: pcie, scheme: many2many}
   links:
   - name: pcie
 - name: card
@@ -159,12 +160,12 @@ links:
   physical:
     bandwidth: {choice: gigabytes_per_second, gigabytes_per_second: 50}
 edges:
-- {ep1: {instance: "h[0]", component: "card[0:2].nic[0]"}, ep2: {instance: "leaf[0]", component: "port[0:2]"},
-   link: down, scheme: one2one}
-- {ep1: {instance: "h[1]", component: "card.nic"}, ep2: {instance: "leaf[1]", component: "port[1:3]"},
-   link: down, scheme: one2one}
-- {ep1: {instance: "leaf[0]", component: "port[4]"}, ep2: {instance: "leaf[1]", component: "port[4]"}, link: up,
-   scheme: many2many}
+- {ep1: {instance: "h[0]", component: "card[0:2].nic[0]"},
+   ep2: {instance: "leaf[0]", component: "port[0:2]"}, link: down, scheme: one2one}
+- {ep1: {instance: "h[1]", component: "card.nic"},
+   ep2: {instance: "leaf[1]", component: "port[1:3]"}, link: down, scheme: one2one}
+- {ep1: {instance: "leaf[0]", component: "port[4]"},
+   ep2: {instance: "leaf[1]", component: "port[4]"}, link: up, scheme: many2many}
 """
 
 LINKED = """\

@@ -1,4 +1,4 @@
-"""MPICH's own test suite, under any launcher: run program by program, reported test by test,
+r"""MPICH's own test suite, under any launcher: run program by program, reported test by test,
 compared run with run.
 
 The suite is the folder ``test/mpi`` in MPICH's sources. Files ``testlist`` list its programs: name,
@@ -11,7 +11,8 @@ need more memory than is allowed, are omitted.
 The launcher stands after ``--``. This program appends ``-n`` and the process count to its words:
 
     python tests/mpi_suite.py run mpich/test/mpi native.jsonl --limit 180 -- .venv/bin/mpiexec
-    python tests/mpi_suite.py run mpich/test/mpi simulated.jsonl --limit 600 -- elanite mpirun --quiet --collectives mpi
+    python tests/mpi_suite.py run mpich/test/mpi simulated.jsonl --limit 600 \
+        -- elanite mpirun --quiet --collectives mpi
     python tests/mpi_suite.py compare native.jsonl simulated.jsonl
 
 Each test leaves one JSON line in the results. A test with a line there is not run again, so that a

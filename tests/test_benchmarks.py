@@ -63,7 +63,7 @@ NCCL = """\
      8388608       2097152     float     sum      -1   120.50   69.61  130.53      0   121.00   69.33  129.99      0
 # Out of bounds values : 0 OK
 # Avg bus bandwidth    : 65.2
-"""
+"""  # noqa: E501 - as the program prints it
 PERFTEST = """\
 ---------------------------------------------------------------------------------------
                     RDMA_Write BW Test

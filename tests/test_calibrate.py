@@ -328,7 +328,8 @@ def test_spoilt_files_are_refused(lines: list[str], says: str, tmp_path: Path) -
 
 def test_files_say_as_little_as_tells_points_apart(tmp_path: Path) -> None:
     file = tmp_path / "m.csv"
-    text = "\ufeffexperiment,message_bytes,source,destination,series,directions,job,id,metric,value,sigma\n"
+    text = "\ufeffexperiment,message_bytes,source,destination,series,directions,job,id,metric,"
+    text += "value,sigma\n"
     file.write_text(text + ",65536.0,main,elan,size,one,,x,latency,3,0.5\n", encoding="utf-8")
     (found,) = measured.read(file, [plan(el.Experiment.load("qsnet/ping").file)])
     assert json.loads(found.key[2])["message"] == "64 KB"

@@ -50,7 +50,7 @@ measure = "text"
 experiment = "qsnet/ping"
 metric = "bandwidth"
 measure = "gain"
-of = { nodes = "highest", load_MBps = { below = { measure = "twice", of = { metric = "latency" } } } }
+of = { nodes = "highest", load_MBps = { below = { measure = "twice", of.metric = "latency" } } }
 over = { measure = "least", of = { nodes = [2, 4], policy = { not = "" } }, over = "message_bytes" }
 each = ["policy"]
 pick = "most"

@@ -196,7 +196,8 @@ def test_tori_and_dragonflies_of_simgrid(tmp_path: Path) -> None:
 
 def test_flat_clusters_of_simgrid_and_routes_of_one_link(tmp_path: Path) -> None:
     text = """<platform version="4.1"><zone id="w" routing="Floyd">
-      <cluster id="c" prefix="c" suffix="" radical="0-3" speed="1f" bw="125MBps" lat="50us" bb_bw="2GBps" bb_lat="1us"/>
+      <cluster id="c" prefix="c" suffix="" radical="0-3" speed="1f"
+        bw="125MBps" lat="50us" bb_bw="2GBps" bb_lat="1us"/>
       <zone id="v" routing="Floyd"><host id="h" speed="1f"/><router id="r"/>
       <link id="l" bandwidth="10Gbps" latency="1us"/>
       <route src="h" dst="r"><link_ctn id="l"/></route></zone>

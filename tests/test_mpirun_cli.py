@@ -167,7 +167,8 @@ def test_only_ranks_load_the_network(mpirun: Run) -> None:
     script = """
 import os
 p = os.getppid()
-print("LD_PRELOAD" in open(f"/proc/{p}/environ").read(), os.readlink(f"/proc/{p}/exe").split("/")[-1])
+exe = os.readlink(f"/proc/{p}/exe")
+print("LD_PRELOAD" in open(f"/proc/{p}/environ").read(), exe.split("/")[-1])
 """
     ended = mpirun("-n", "1", "-q", sys.executable, "-c", script)
     assert ended.out == "False elanite-mpiexec\n", ended.err

@@ -41,9 +41,15 @@ void mpi_finalize_(int *error) { *error = MPI_Finalize(); }
 const char *marks = "MPICH Version:";
 """
 CALLS = """
-void mpi_init_(int *error); void mpi_barrier_(int *comm, int *error); void mpi_finalize_(int *error);
+void mpi_init_(int *error);
+void mpi_barrier_(int *comm, int *error);
+void mpi_finalize_(int *error);
 int world = 0x44000000; /* MPI_COMM_WORLD of mpif.h */
-int main() { int error; mpi_init_(&error); mpi_barrier_(&world, &error); mpi_finalize_(&error); return error; }
+int main() {
+  int error;
+  mpi_init_(&error), mpi_barrier_(&world, &error), mpi_finalize_(&error);
+  return error;
+}
 """
 
 

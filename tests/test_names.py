@@ -18,12 +18,13 @@ NO_NOUNS = frozenset(
     re.findall(
         r"\w+",
         """
-        About After Again Alone Allowed Asked Awaited Begun Beside Beyond Busy By Carried Chosen Coming Computed Dead
-        Differing Due Early Exceeded Extended Far Fitted Foul Found Given Granted Happened Held How HowMany InLine
-        Inside Kept Known Labelled Landed Left Long Looked Lost Made Manner Measured Moved Named Nameless Next Offered
-        Onward Ordered Other Out Over Passed Picked Played Posted Recorded Refused Replayed Running Sampled Seen Sent
-        Shown Shrunk Simulated Slow Sought Spent Spoken Started Stated Still Stray Stuck Studied Taken To Told Tried
-        Trouble Typed UnderWay Used Varied Wanted What When Which Whole Written Wrong
+        About After Again Alone Allowed Asked Awaited Begun Beside Beyond Busy By Carried Chosen
+        Coming Computed Dead Differing Due Early Exceeded Extended Far Fitted Foul Found Given
+        Granted Happened Held How HowMany InLine Inside Kept Known Labelled Landed Left Long Looked
+        Lost Made Manner Measured Moved Named Nameless Next Offered Onward Ordered Other Out Over
+        Passed Picked Played Posted Recorded Refused Replayed Running Sampled Seen Sent Shown Shrunk
+        Simulated Slow Sought Spent Spoken Started Stated Still Stray Stuck Studied Taken To Told
+        Tried Trouble Typed UnderWay Used Varied Wanted What When Which Whole Written Wrong
         """,
     )
 )
@@ -35,8 +36,9 @@ NO_CLASSES = NO_NOUNS | frozenset(
     re.findall(
         r"\w+",
         """
-        Along Called Changed Checked Compared ComparedAs Ended Finished Grouped Identified InOrder Irregular Measuring
-        Merged OfClaims OfNccl Opened Packed Published Ranked Studied Translated Turned Unfinished Verified
+        Along Called Changed Checked Compared ComparedAs Ended Finished Grouped Identified InOrder
+        Irregular Measuring Merged OfClaims OfNccl Opened Packed Published Ranked Studied Translated
+        Turned Unfinished Verified
         """,
     )
 )
@@ -44,8 +46,9 @@ NO_FUNCTIONS = frozenset(
     re.findall(
         r"\w+",
         """
-        again alike alone apart aside at_the_end behind beside deaths few forsaken grown growing lacking looked meant
-        most ours over said says sought spoken still surely tied together told took up_to went_on whose worn
+        again alike alone apart aside at_the_end behind beside deaths few forsaken grown growing
+        lacking looked meant most ours over said says sought spoken still surely tied together told
+        took up_to went_on whose worn
         """,
     )
 )

@@ -150,7 +150,9 @@ before = dict(os.environ)
 import surroundings
 mask = os.umask(0)
 print(json.dumps({
-    "environment": {k: v for k, v in os.environ.items() if k not in surroundings.KEPT and k != "XDG_CACHE_HOME"},
+    "environment": {
+        k: v for k, v in os.environ.items() if k not in {*surroundings.KEPT, "XDG_CACHE_HOME"}
+    },
     "cache": os.listdir(os.environ["XDG_CACHE_HOME"]),
     "zone": time.tzname,
     "mask": mask,

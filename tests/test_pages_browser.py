@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["browser", "pytestmark"]
 
 EMPTY = """() => [...document.querySelectorAll("figure:not(.wide) [data-drawn]")].filter((chart) =>
-  chart.querySelectorAll(".mark-symbol path, .mark-rect path, .mark-line path, .mark-rule line").length === 0
+  chart.querySelectorAll(
+    ".mark-symbol path, .mark-rect path, .mark-line path, .mark-rule line"
+  ).length === 0
 ).map((chart) => chart.dataset.figure)"""
 """The charts without marks."""
 

@@ -208,7 +208,8 @@ def test_the_page_of_one_chart_draws_it(browser: Browser, tmp_path: Path) -> Non
 
 BEYOND = """width => [...document.querySelectorAll("main *")].filter((one) => {
   const box = one.getBoundingClientRect();
-  return box.width > 1 && box.right > width + 1 && getComputedStyle(one).position !== "absolute" && !one.closest("svg");
+  return box.width > 1 && box.right > width + 1
+    && getComputedStyle(one).position !== "absolute" && !one.closest("svg");
 }).map((one) => one.outerHTML.slice(0, 120))"""
 """The elements that exceed this screen width."""
 
@@ -233,7 +234,8 @@ TABLES = """() => [...document.querySelectorAll("details.data")].map((one) => {
   fill(one);
   const table = one.querySelector("table");
   const count = (what) => table.querySelectorAll(what).length;
-  return [one.dataset.table, count("tbody tr"), count("thead th[scope=col]"), count("tbody th[scope=row]")];
+  const heads = [count("thead th[scope=col]"), count("tbody th[scope=row]")];
+  return [one.dataset.table, count("tbody tr"), ...heads];
 })"""
 """The tables behind the figures: rows, columns, and rows with a heading."""
 

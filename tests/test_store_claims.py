@@ -112,7 +112,8 @@ def renewed(file: Path) -> None:
 def test_a_claim_in_use_renews_itself(tmp_path: Path) -> None:
     claim = Store(tmp_path).claim("0123")
     assert claim is not None
-    claim.seconds = 0.3  # it is renewed three times within these seconds, and holds for the 600 s that its file says
+    # It is renewed three times within these seconds, and holds for the 600 s in its file.
+    claim.seconds = 0.3
     with claim:
         for _ in range(3):
             renewed(tmp_path / ".claim-0123")

@@ -188,7 +188,9 @@ RUN = """async ([request]) => {
   const points = await engine.plan(request);
   const shares = [];
   const records = await Promise.all(
-    points.map((point) => engine.simulate(point, { onProgress: ({ share }) => shares.push(share) })),
+    points.map((point) =>
+      engine.simulate(point, { onProgress: ({ share }) => shares.push(share) }),
+    ),
   );
   const wiring = await engine.wiring(points[0]);
   engine.close();
@@ -204,12 +206,13 @@ CANCEL = """async ([request]) => {
   const running = new AbortController();
   const waiting = new AbortController();
   const caught = (error) => [error instanceof EngineError, error.code, error.message];
-  const first = engine.simulate(long, { signal: running.signal, onProgress: () => running.abort() }).catch(caught);
+  const stop = { signal: running.signal, onProgress: () => running.abort() };
+  const first = engine.simulate(long, stop).catch(caught);
   const second = engine.simulate(long, { signal: waiting.signal }).catch(caught);
   const third = engine.simulate(short);
   waiting.abort();
-  const wrong = await engine.plan({ ...request, experiment: "title = 1" }).catch(({ code, problems }) =>
-    [code, problems.length > 0]);
+  const wrong = await engine.plan({ ...request, experiment: "title = 1" })
+    .catch(({ code, problems }) => [code, problems.length > 0]);
   const found = { first: await first, second: await second, digest: (await third).digest, wrong };
   const open = engine.simulate(long).catch(caught);
   engine.close();

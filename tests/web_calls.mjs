@@ -1,4 +1,5 @@
-// Answers calls with the engine of pages: `node web_calls.mjs FOLDER`, a JSON list of [call, arguments] on standard input.
+// Answers calls with the engine of pages: `node web_calls.mjs FOLDER`, a JSON list of [call,
+// arguments] on standard input.
 import { readFileSync } from "node:fs";
 
 const folder = process.argv[2];

@@ -35,7 +35,9 @@ def end(rank: int, step: steps.Operations) -> list[str]:
 def operation(one: steps.Operation) -> str:
     match one:
         case steps.Transfer():
-            return f"{'later(' if one.late else 'elan_wait('}{transfer(one)}{')' if one.late else ', base->waitType)'};"
+            if one.late:
+                return f"later({transfer(one)});"
+            return f"elan_wait({transfer(one)}, base->waitType);"
         case steps.Twice():
             first, second, to = at(one.first), at(one.second), at(one.theirs)
             return (

@@ -17,8 +17,8 @@ order, not arrival order.
 | ``layouts`` | datatypes, with holes and without |
 | ``communicators`` | the ranks in each communicator |
 | ``fit`` | makes a program correct after parts were removed |
-| ``draw``, ``draw_messages``, ``draw_collectives``, ``draw_windows``, ``sizes`` | a program from a seed |
-| ``emit``, ``emit_messages``, ``emit_collectives``, ``emit_windows``, ``prelude*.c`` | a program as C |
+| ``draw``, ``draw_*``, ``sizes`` | a program from a seed |
+| ``emit``, ``emit_*``, ``prelude*.c`` | a program as C |
 | ``runs``, ``configurations`` | compiles and runs |
 | ``fuzz``, ``shrink``, ``__main__`` | the search, and the command line |
 """

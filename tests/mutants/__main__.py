@@ -82,8 +82,8 @@ def main(names: list[str]) -> int:
         say(f"does not count: {name}")
     tried = len(trial.killed) + len(left)
     say(
-        f"{len(trial.killed)} of {tried} mutants are killed, {len(left) - len(open_)} survivors are accepted, "
-        f"{len(open_)} are not"
+        f"{len(trial.killed)} of {tried} mutants are killed, "
+        f"{len(left) - len(open_)} survivors are accepted, {len(open_)} are not"
     )
     if not tried:
         return 2

@@ -2,8 +2,10 @@
 
     threads          threads of this process
     processes        processes of this host, without a port (``pool.py``)
-    dask             the workers of a Dask scheduler (--scheduler tls://host:8786); without one, as processes
-    slurm, flux      jobs of a batch system, by executorlib; jobs go on when the driver ends, and keep their points
+    dask             the workers of a Dask scheduler (--scheduler tls://host:8786); without one, as
+                     processes
+    slurm, flux      jobs of a batch system, by executorlib; jobs go on when the driver ends, and
+                     keep their points
     mpi              the other processes of an MPI job: mpiexec -n 65 elanite run ... --executor mpi
     module:factory   any function without arguments that returns a ``concurrent.futures.Executor``
 

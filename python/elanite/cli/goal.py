@@ -37,7 +37,7 @@ Examples:
   elanite goal import scorep_run/traces.otf2 --output my_program.goal
   elanite replay ring.goal --machine es40-qsnet
 
-The text goes to standard output, of `import` to a file. Ranks of a group have numbers next to each other.
+The text goes to standard output, of `import` to a file. A group's ranks have consecutive numbers.
 """
 
 goal_app = typer.Typer(cls=CommandGroup, help=HELP, no_args_is_help=True, rich_markup_mode=None)

@@ -32,8 +32,9 @@ Examples:
   elanite store merge out-1 out-2 --into out    one store of several
   elanite store export points.parquet   all points as one table
 
-A store is named by the folder that --out names in other commands, by the folder of the store itself, or by a URL such
-as s3://bucket/store (pip install fsspec, and the package for the URL, such as s3fs).
+A store is named by the folder that --out names in other commands, by the folder of the store
+itself, or by a URL such as s3://bucket/store (pip install fsspec, and the package for the URL, such
+as s3fs).
 """
 
 store_app = typer.Typer(

@@ -199,11 +199,8 @@ def _ends(marks: Sequence[Mark], name: str, unit: str, called: Callable[[Mark], 
         return ""
     low, high = (end(marks, key=lambda mark: mark.value) for end in (min, max))
     if math.isclose(low.value, high.value, rel_tol=ROUNDING):
-        every = f" for all {len(marks)}"
-        return (
-            f"{name}:"
-            f" {_with_unit(number(_scaled(low.value, unit)), unit)}{every if len(marks) > 1 else ''}"
-        )
+        every = f" for all {len(marks)}" if len(marks) > 1 else ""
+        return f"{name}: {_with_unit(number(_scaled(low.value, unit)), unit)}{every}"
     values = distinct(*(_scaled(end.value, unit) for end in (low, high)))
     least = (
         f"{values[0]}%"

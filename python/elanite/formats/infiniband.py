@@ -34,8 +34,8 @@ NAME = "output of ibnetdiscover"
 
 _HEAD = re.compile(r'\s*(Switch|Ca|Hca|Rt|Router)\s+(\d{1,6})\s+"([^"]*)"(.*)', re.IGNORECASE)
 _PORT = re.compile(
-    r"""\s*\[(\d{1,6})\](?:\[ext\s+\d+\])?(?:\([0-9A-Fa-fx<>\w]*\))?      # the port, its panel, its GUID
-        \s+"([^"]*)"\s*\[(\d{1,6})\](?:\[ext\s+\d+\])?(?:\([^)]*\))?      # the peer and its port
+    r"""\s*\[(\d{1,6})\](?:\[ext\s+\d+\])?(?:\([0-9A-Fa-fx<>\w]*\))? # the port, its panel, its GUID
+        \s+"([^"]*)"\s*\[(\d{1,6})\](?:\[ext\s+\d+\])?(?:\([^)]*\))?  # the peer and its port
         (.*)""",
     re.VERBOSE,
 )

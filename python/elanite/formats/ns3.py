@@ -5,7 +5,7 @@ SimAI.
 vertices are hosts. A link is a line with its ends, rate, delay and error rate; a sixth number, a
 routing weight, is left out::
 
-    11 3 10                                # SimAI: vertices, GPUs of a server, NVLink switches, switches, links, GPU
+    11 3 10     # SimAI: vertices, GPUs of a server, NVLink switches, switches, links, GPU
     8 9 10
     0 8 25Gbps 0.8us 0
 

@@ -167,14 +167,14 @@ _RULES: tuple[tuple[str, FileFormat | OtherFormat], ...] = (
     ),
     (r'"traceEvents"\s*:', OtherFormat("a trace of PyTorch's profiler (Kineto)", KINETO)),
     (
-        r'"schema"\s*:\s*"[^"]*[Cc]hakra|"(comm_type|COMM_\w+|ctrl_deps|data_deps)"|"workload_graph"',
+        r'"schema"\s*:\s*"[^"]*[Cc]hakra|"(comm_type|COMM_\w+|ctrl_deps|data_deps)"'
+        r'|"workload_graph"',
         CHAKRA,
     ),
     (r"^[ \t]*-[ \t]+\"?topology\"?:", KnownFormat.SLURM_YAML.value),
     (
-        (
-            r'(^[ \t]*"?|^\{.{0,4000}")(instances|devices|infrastructure)"?\s*:|"?composed_device"?\s*:'
-        ),
+        r'(^[ \t]*"?|^\{.{0,4000}")(instances|devices|infrastructure)"?\s*:'
+        r'|"?composed_device"?\s*:',
         KnownFormat.INFRAGRAPH.value,
     ),
     (

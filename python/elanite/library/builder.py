@@ -1,7 +1,8 @@
 """Job experiments, written in Python in place of four dictionary levels.
 
-    built = el.jobs("uniform", nodes=16, message="1 KB", load="50 MB/s").measured("1 ms", warm_up="100 us")
-    result = built.on("es40-qsnet").vary(load=["50 MB/s", "100 MB/s"], message=["1 KB", "64 KB"]).run()
+    built = el.jobs("uniform", nodes=16, message="1 KB", load="50 MB/s")
+    built = built.measured("1 ms", warm_up="100 us").on("es40-qsnet")
+    result = built.vary(load=["50 MB/s", "100 MB/s"], message=["1 KB", "64 KB"]).run()
 
 Every method returns another object, so that a description may be the start of several. The keys
 have their names from experiment files, and type checkers know them. ``experiment`` is the same as

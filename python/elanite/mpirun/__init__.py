@@ -10,13 +10,13 @@ memory.
 | module | purpose |
 |---|---|
 | ``options`` | a run's options: computation, placement |
-| ``program`` | checks that a program can run on the simulated network: found, executable, dynamically linked |
+| ``program`` | checks that a program exists, is executable and dynamically linked |
 | ``resources`` | checks that the host has room for the ranks |
 | ``sampled`` | the sampled computation table |
 | ``exchange`` | the run's MPI library in place of the program's own |
 | ``launcher`` | finds the MPI, and makes its command line and the ranks' environment |
 | ``processes`` | starts the process manager, and ensures that no process outlives the run |
-| ``guard`` | ensures this even if this process is killed, and removes the files that MPICH leaves in ``/dev/shm`` |
+| ``guard`` | ensures this even if this process is killed; removes MPICH's files in ``/dev/shm`` |
 | ``streams`` | passes output on, and takes the process manager's reports |
 | ``session`` | one run from start to end |
 | ``verdict`` | how a run ended, in words, and the exit code |

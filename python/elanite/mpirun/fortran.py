@@ -50,7 +50,8 @@ _LARGEST = 64_000_000
 
 WRAPPER = f"""\
 #!/bin/sh
-# Written by {INSTALL_MPIFORT}: gfortran (or $MPICH_FC), with MPICH's Fortran interface and the C library beside it.
+# Written by {INSTALL_MPIFORT}: gfortran (or $MPICH_FC), with MPICH's Fortran interface and the
+# C library beside it.
 prefix=$(cd "$(dirname "$0")/.." && pwd) || exit
 fortran=$prefix/lib/{FOLDER}
 show='' files='' links=yes

@@ -9,9 +9,9 @@ cache. The program itself does not run.
 
 | family | names of libraries | marks in the library |
 |---|---|---|
-| MPICH | ``libmpi.so.12``, ``libmpich.so.12``, ``libmpi_abi.so.1``, and Cray's | ``MPICH Version``, the device |
+| MPICH | ``libmpi.so.12``, ``libmpich.so.12``, ``libmpi_abi.so.1``, Cray's | ``MPICH Version`` |
 | Intel MPI | as MPICH | ``Intel(R) MPI Library``; ``__I_MPI_`` in Fortran's |
-| Open MPI | ``libmpi.so`` 0, 1, 20, 40 and later, also 12; ``libmpi_mpifh.so``, ... | ``ompi_mpi_comm_world`` |
+| Open MPI | ``libmpi.so`` 0, 1, 12, 20, 40 and later, ``libmpi_mpifh`` | ``ompi_mpi_comm_world`` |
 
 The marks decide, and only without a mark the name does. A library that a program opens while it
 runs (an interpreter's module, a plugin) is not in the list: the ranks' library checks it in

@@ -2,9 +2,9 @@
 
 | case | how it shows | exit code |
 |---|---|---|
-| no rank called ``MPI_Init`` | all processes have ended, and none has attached | the program's, or 2 |
+| no rank called ``MPI_Init`` | all processes have ended, none has attached | the program's, or 2 |
 | some ranks ended without ``MPI_Init`` | their processes have ended; the others wait | 2 |
-| a process has another MPI than the run | after ``MPI_Init`` it has not attached, or its world has another size | 2 |
+| a process has another MPI | after ``MPI_Init`` not attached, or a world of another size | 2 |
 | calls bypass Elanite's entry points | ranks have attached, and no call was recorded | 4 |
 
 In the last case messages cross the simulated network, but the call record is empty, computation

@@ -3,10 +3,10 @@ delays.
 
 | after | named |
 |---|---|
-| 10 s without a call | a rank that computes, is stopped, waits for a lock, or has become another program |
+| 10 s without a call | a rank that computes, is stopped, waits for a lock, or called ``exec`` |
 | 10 s | an mpiexec that is stopped |
 | 4 s of polls alone | all ranks, with the messages that they poll for |
-| 5 s in which simulated time hardly moves | a program that reads the clock, since a loop until a time takes very long |
+| 5 s in which simulated time hardly moves | a program that reads the clock in a loop |
 
 The run goes on in all these cases: from outside it cannot be known that a program computes in vain.
 A wait that certainly cannot end is a deadlock, and ends the run (crate ``mpirun``,

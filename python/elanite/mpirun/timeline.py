@@ -6,7 +6,7 @@ every message.
 | ranks | one for each rank, with a slice for each MPI call; messages as arrows between ranks |
 | adapters | load of each node's I/O bus and adapter processor, in per cent |
 | links | load of the busiest links |
-| faults | when machine parts were down, if any were; a moment marks when the sources learned of it |
+| faults | when machine parts were down, if any; a moment marks when the sources learned it |
 
 A message's ends are separate slices, inside the calls, at the moments when the message was posted
 and when its receive ended. Calls may begin long before, a receive even before the message was sent,

@@ -295,7 +295,7 @@ class Folder:
         try:
             return self._clock() - (self.path / name).lstat().st_mtime > ABANDONED
         except OSError:
-            return False  # it is gone, or files cannot be made here; then they cannot be removed either
+            return False  # it is gone, or files can be neither made nor removed here
 
     def _clock(self) -> float:
         """The file system's time."""

@@ -1,6 +1,7 @@
 """Calibration: parameter values that bring a machine nearest to a real machine's measured values.
 
-    found = el.calibrate([el.Experiment.load("qsnet/ping")], {"bus.rate": "150 MB/s..400 MB/s"}, "measured.csv")
+    ping = el.Experiment.load("qsnet/ping")
+    found = el.calibrate([ping], {"bus.rate": "150 MB/s..400 MB/s"}, "measured.csv")
     found.text  # a machine file with the fitted values
 
 The sum of squares is minimised over all measured values (``study.minimum``): the difference between

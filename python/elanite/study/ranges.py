@@ -1,10 +1,10 @@
 """A key's stated values: a list, or a range from a low to a high end.
 
-    link.hop_delay=55 ns,65 ns,75 ns      a list; commas within brackets and quotes belong to a value
+    link.hop_delay=55 ns,65 ns,75 ns      a list; commas in brackets and quotes belong to a value
     bus.rate=150 MB/s..400 MB/s           a range
     adapter.share_period=100..300 flits   one unit for both ends
-    tport.big=1 KB..64 KB in 7 log        seven values of the range, in equal ratios; without `log` in equal steps
-    topology.up=[20],[10]; topology.parallel=[10],[5]    keys whose values go together, the first with the first
+    tport.big=1 KB..64 KB in 7 log        seven values in equal ratios; in equal steps without `log`
+    topology.up=[20],[10]; topology.parallel=[10],[5]    keys whose values go together, in order
 
 A range is numbers, and a file may take only some of them: hop delays are whole cycles, buffers are
 whole flits. The nearest value that the file takes counts. All mistakes are ``UsageError``, with the
@@ -81,7 +81,8 @@ class Range:
 
     def __str__(self) -> str:
         ends = (f"{number:.6g} {self.unit}".strip() for number in (self.low, self.high))
-        return f"{self.key}={'..'.join(ends)}{f' in {self.count}' if self.count else ''}{' log' if self.log else ''}"
+        count = f" in {self.count}" if self.count else ""
+        return f"{self.key}={'..'.join(ends)}{count}{' log' if self.log else ''}"
 
 
 def amount(text: object) -> float:

@@ -4,8 +4,8 @@
 |---|---|
 | control and data dependencies | ``requires`` |
 | a node with a duration, of the host | a computation |
-| a node with a duration, of the accelerator (``is_cpu_op`` false) | a computation in stream 1, beside the host's |
-| a node without a duration, with ``num_ops`` or ``tensor_size`` | a computation of the time by a ``Roofline`` |
+| a node with a duration, of the accelerator (``is_cpu_op`` false) | a computation in stream 1 |
+| a node with ``num_ops`` or ``tensor_size`` only | a computation, timed by a ``Roofline`` |
 | ``COMM_SEND``, ``COMM_RECV`` | a send, a receive |
 | ``COMM_COLL`` | the messages of ``elanite.traces.calls``, in a group |
 | metadata | a computation of 0 ns, which keeps the dependencies |

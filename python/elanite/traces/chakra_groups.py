@@ -4,7 +4,7 @@
 |---|---|
 | the list ``ranks`` | these ranks |
 | ``pg_name`` or ``comm_group``, and the file of groups has it | the members from the file |
-| the same, and the metadata of the rank has it (process groups of PyTorch) | the members from there; `[]` is all |
+| the same, and the rank's metadata have it (PyTorch's process groups) | those; `[]` is all |
 | the name ``0``, an empty name or none | all ranks of the job, as in ASTRA-sim |
 | any other name, without a file of groups | all ranks whose traces name it |
 

@@ -3,13 +3,13 @@
 | form | writer | a node |
 |---|---|---|
 | messages one after the other | ``chakra_jsonizer`` | a protobuf message, as protobuf prints it |
-| an object with the list ``workload_graph`` | MLCommons' feeder reads it | ``Id``, ``NodeType``, attributes as keys |
-| an object with the list ``nodes`` | symbolic tensor graphs (STAGE) | ``id``, ``node_type``, attributes as keys |
+| an object with the list ``workload_graph`` | for MLCommons' feeder | ``Id``, ``NodeType``, ... |
+| an object with the list ``nodes`` | symbolic tensor graphs (STAGE) | ``id``, ``node_type``, ... |
 
-The last form names types (``comm_send_node``) and operations (``ALL_REDUCE``). Errors name the
-place in the list. PyTorch's own traces, which have a list ``nodes``, too, and a ``schema``, are
-refused: they lack the accelerator's messages, which ``chakra_trace_link`` and ``chakra_converter``
-add.
+The two objects have a node's attributes as keys. The last form names types (``comm_send_node``) and
+operations (``ALL_REDUCE``). Errors name the place in the list. PyTorch's own traces, which have a
+list ``nodes``, too, and a ``schema``, are refused: they lack the accelerator's messages, which
+``chakra_trace_link`` and ``chakra_converter`` add.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ the algorithm.
 
 | function | algorithm |
 |---|---|
-| ``ring``, ``scatter``, ``gather``, ``all_reduce_ring`` | rings: a part goes to the right in each step |
+| ``ring``, ``scatter``, ``gather``, ``all_reduce_ring`` | rings: one part per step |
 | ``up``, ``down``, ``tree`` | binomial trees |
 | ``doubling`` | recursive doubling |
 | ``hierarchical`` | rings in groups and across groups |

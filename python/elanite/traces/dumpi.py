@@ -3,10 +3,10 @@
 | in the trace | in the rank's block |
 |---|---|
 | the time between two MPI calls | a computation |
-| the time in MPI calls, and before the end of ``MPI_Init`` | omitted: the replay has its own machine's |
-| a send or a receive | the same; later calls wait for a non-blocking one after the call that completes it |
-| a receive with wild cards | the receive of the message in its status; without a status, from any source |
-| a collective operation | its messages, in ``elanite.traces.calls``; an ``MPI_Alltoallv`` has its exact sizes |
+| the time in MPI calls, and before the end of ``MPI_Init`` | omitted: the machine has its own |
+| a send or a receive | the same; calls after a non-blocking one's completion wait for it |
+| a receive with wild cards | the receive of its status's message, or from any source |
+| a collective operation | its messages (``elanite.traces.calls``); ``MPI_Alltoallv``: exact sizes |
 | a communicator and a tag | one tag |
 
 A file is a rank, and its name ends with the rank's number: ``dumpi-0003.txt``. It is

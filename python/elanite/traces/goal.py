@@ -9,8 +9,8 @@ whole call waits for this computation, and the next call waits for the whole of 
 |---|---|---|
 | all-reduce, ring | 2 p (p - 1) | 2 (p - 1) S |
 | all-reduce, tree | 2 (p - 1) | 2 (p - 1) S |
-| all-reduce, recursive doubling | q log2 q + 2 (p - q), q the largest power of 2 up to p | S of each |
-| all-reduce, hierarchical, groups of g, m of them | 2 p (g - 1) + 2 p (m - 1) | 2 m (g - 1) S + 2 (m - 1) S |
+| all-reduce, recursive doubling | q log2 q + 2 (p - q), q = 2^floor(log2 p) | S of each |
+| all-reduce, m groups of g | 2 p (g - 1) + 2 p (m - 1) | 2 m (g - 1) S + 2 (m - 1) S |
 | all-gather, reduce-scatter | p (p - 1) in each group | (p - 1) S in each group |
 | all-to-all | p (p - 1) in each group | S of each |
 | pipeline, of p stages and b micro-batches | 2 (p - 1) b | S of each |

@@ -11,7 +11,7 @@ ranks, so that a rank is ahead of its receiver by at most these slots.
 | ring | all-reduce, all-gather, reduce-scatter | 2 MB of a rank | half of a chunk | 4 |
 | ring | broadcast, reduce | 512 KB | a chunk | 8 |
 | tree | all-reduce, in an even number of channels | 512 KB | a chunk | 8 |
-| PAT | all-gather, reduce-scatter, of one rank a host | 64 to 512 KB | chunks of several ranks | - |
+| PAT | all-gather, reduce-scatter, one rank a host | 64 to 512 KB | several ranks' chunks | - |
 
 A chunk in the last turn of an all-reduce's ring is shorter. A slot is a step of the 4 MB buffer in
 8 steps, or two steps in rings. Channels begin in different ranks on each host, so that all of a

@@ -2,10 +2,10 @@
 
 | in the archive | in the rank's block |
 |---|---|
-| the time between two MPI calls | a computation, without the time in which the recording was flushed |
-| the time in MPI calls, and before the end of the first one | omitted: the replay has its own machine's |
-| a send or a receive | the same; its end counts when its MPI call has ended (``MPI_Sendrecv`` does both at once) |
-| a call that does not block | a send or a receive; later calls wait for it after the call in which it was completed |
+| the time between two MPI calls | a computation, without the recording's flushes |
+| the time in MPI calls, and before the end of the first one | omitted: the machine has its own |
+| a send or a receive | the same, until its MPI call ends (``MPI_Sendrecv`` does both at once) |
+| a non-blocking call | a send or a receive; calls after its completion wait for it |
 | a receive with wild cards | the receive of the message that it took |
 | a matched probe | the receive of its message, in the place of the probe |
 | a collective operation | its messages, in ``elanite.traces.calls`` |

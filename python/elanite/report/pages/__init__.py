@@ -9,7 +9,7 @@ inside: ``elanite open`` writes them to a folder, with a command that gives the 
         title="Two jobs on 128 nodes",
         about="place on m128, 8 points",
         findings=("Highest accepted load: 36,700 MB/s per node (interleaved).",),
-        sections=(Section("Accepted load", figures=figures, tables=(PageTable(("link", "busy"), rows, "Links"),)),),
+        sections=(Section("Accepted load", figures=figures, tables=(links,)),),
         command=("elanite", "run", "../place.toml", "--html", "place.html"),
         inputs=Inputs.gather(("elanite", "run", "place.toml"), {"place.toml": text.encode()}),
     )

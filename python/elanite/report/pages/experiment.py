@@ -280,10 +280,9 @@ def run_keys(points: Sequence[Point]) -> list[str]:
         run = point.run
         for key in RUN_KEYS:
             found[key].setdefault(plain(run[key]), {})[point.series] = None
-    parts = [
-        f"run.{key} is"
-        f" {value_list([f'{value} ({value_list(list(series))})' for value, series in values.items()])}"
-        for key, values in found.items()
-        if len(values) > 1
-    ]
+    parts = []
+    for name, values in found.items():
+        if len(values) > 1:
+            each = [f"{value} ({value_list(list(series))})" for value, series in values.items()]
+            parts.append(f"run.{name} is {value_list(each)}")
     return [f"Series differ: {'; '.join(parts)}."] if parts else []

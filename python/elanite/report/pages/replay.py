@@ -174,9 +174,10 @@ def _page(
 
 def _findings(replay: Replay) -> list[str]:
     totals, slowest, ranks = replay.summary, replay.slowest, replay.tables["ranks"]
+    one, several = "is the slowest and", "are the slowest; the first"
     found = [
         f"The replay takes {number(totals['time_us'])} µs of simulated time;"
-        f" {traffic.with_others(ranks, slowest, 'end_us', 'is the slowest and', 'are the slowest; the first')}"
+        f" {traffic.with_others(ranks, slowest, 'end_us', one, several)}"
         f" computes {number(slowest['computed_us'])} µs of it."
     ]
     total = float(ranks["end_us"].sum())
