@@ -112,6 +112,41 @@ def running(words: list[str], **how: Any) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
+def test_a_dry_run_starts_and_writes_nothing(mpirun: Run, tmp_path: Path) -> None:
+    options = ("-n", "4", "--ranks-per-node", "2", "--html", "pages/run.html", "--dry-run")
+    ended = mpirun(*options, "sh", "-c", "touch made")
+    assert ended.code == 0, ended
+    for text in (
+        "4 ranks on 2 nodes of es40-qsnet: sh -c 'touch made'",
+        "node 0: ranks 0, 1; node 1: ranks 2, 3",
+        "libnothing-fi.so",
+        "libmpich.so.12",
+        "pages/run.html",
+    ):
+        assert text in ended.out, ended
+    found = json.loads(mpirun(*options, "--format", "json", "sh", "-c", "touch made").out)
+    assert (found["placement"], found["collectives"]) == ([0, 0, 1, 1], "mpi")
+    assert found["ranks_memory_bytes"] > 4 * 3_000_000
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("-n", "2", "./nothing"), "there is no program ./nothing"),
+        (("-n", "2", "--placement", "nowhere", "sh"), "nowhere"),
+        (("-n", "2", "--record", "made/", "--collectives", "hardware", "sh"), "--record"),
+        (("-n", "2", "--mpi", "nowhere/mpiexec", "sh"), "nowhere/mpiexec"),
+    ],
+)
+def test_a_dry_run_refuses_what_a_run_refuses(
+    mpirun: Run, tmp_path: Path, words: tuple[str, ...], says: str
+) -> None:
+    ended = mpirun("--dry-run", *words)
+    assert (ended.code, says in ended.err) == (2, True), ended
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_run(mpirun: Run, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     """Rank output goes to its usual place, the summary to standard error."""
     script = '[ "$PMI_RANK" = 2 ] && { echo here; echo there >&2; }; exit 0'

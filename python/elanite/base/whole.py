@@ -91,10 +91,12 @@ def replacing(path: Path, error: Callable[[str], Exception] = ElaniteError) -> I
                 aside.unlink(missing_ok=True)
 
 
-def prepare(path: Path, error: Callable[[str], Exception] = ElaniteError) -> None:
-    """Make the folder for a file that is to be written later.
+def prepare(
+    path: Path, error: Callable[[str], Exception] = ElaniteError, *, dry: bool = False
+) -> None:
+    """Make the folder for a file that is to be written later; a ``dry`` look makes nothing.
 
-    Raises ``error`` if it could not be written now.
+    Raises ``error`` if the file could not be written now.
     """
     with _errors_named(path, error):
         if _special(path):
@@ -104,7 +106,7 @@ def prepare(path: Path, error: Callable[[str], Exception] = ElaniteError) -> Non
         target = _target(path)
         if target.is_dir():
             raise IsADirectoryError(0, "it is a folder")
-        folder(target.parent)
+        (permitted if dry else folder)(target.parent)
 
 
 def parents(path: Path) -> None:
@@ -114,6 +116,19 @@ def parents(path: Path) -> None:
         missing.append(missing[-1].parent)
     for each in reversed(missing):
         each.mkdir(exist_ok=True)
+
+
+def permitted(path: Path) -> None:
+    """Look whether a folder could be made and files be written there, without making anything.
+
+    Raises ``OSError`` if not; a full disk does not show.
+    """
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    if not path.is_dir():
+        raise NotADirectoryError(0, f"{path} is not a folder")
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise PermissionError(0, "permission denied")
 
 
 def folder(path: Path) -> None:

@@ -141,6 +141,13 @@ class CostModel:
         return sum(self.seconds(point) for point in points)
 
 
+def of_messages(size: int) -> float:
+    """Processor seconds for the messages of a trace across a machine's network, with this many
+    bytes in all.
+    """
+    return size / 1e6 * _shipped()["trace"].seconds
+
+
 @cache
 def _shipped() -> Mapping[str, Rate]:
     table = json.loads(bounded.packaged("data", "costs.json"))["means"]

@@ -102,10 +102,15 @@ class MemoryFit:
 
 def of_point(point: Point) -> int:
     """The bytes that a point needs beside the process's."""
-    machine = json.loads(point.json)["machine"]
+    return of_machine(point.json)
+
+
+def of_machine(point_json: str) -> int:
+    """The bytes that the machine of a point needs beside the process's."""
+    machine = json.loads(point_json)["machine"]
     rails = machine.get("rails", {}).get("count", {}).get("value", 1)
     return int(
-        NODE * machine["topology"]["nodes"]["value"] * rails + LINK * _core.links(point.json)
+        NODE * machine["topology"]["nodes"]["value"] * rails + LINK * _core.links(point_json)
     )
 
 

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from elanite.base.seeds import FIRST_SEED
-from elanite.cli.common import OUT, Jobs, Out, OutputFormat, Role, Seed, console, data, table
+from elanite.cli.common import (
+    OUT,
+    DryRun,
+    Jobs,
+    Out,
+    OutputFormat,
+    Role,
+    Seed,
+    console,
+    data,
+    table,
+)
 from elanite.cli.request import Request
 from elanite.cli.results import finish, stop_if_interrupted
 from elanite.cli.sensitivity import Claims, MachineName, chosen_names
@@ -55,13 +66,15 @@ class Ablate(Request):
     out: Out = OUT
     jobs: Jobs = None
     seed: Seed = FIRST_SEED
+    dry_run: DryRun = False
     format_: Annotated[
         OutputFormat, typer.Option("--format", "-f", help="How to print the verdicts."), Role.OUTPUT
     ] = OutputFormat.TABLE
 
     def execute(self) -> None:
         """Run the command."""
-        from elanite.cli import output
+        from elanite.base import host
+        from elanite.cli import forecast, output
         from elanite.cli.progress import observer
         from elanite.store import Store
         from elanite.study import ablation
@@ -70,10 +83,13 @@ class Ablate(Request):
         output.refuse_terminal(self.format_)
         wanted = ablation.chosen(self.machine, chosen_names(self.mechanisms))
         chosen = study(self.machine, chosen_names(self.claims), self.seed)
+        store = Store(self.out / "store")
+        if self.dry_run:
+            changes = {f"without {each.name}": each.changes for each in wanted}
+            forecast.study(chosen, changes, store, self.jobs or host.processors())
+            return
         place = None if self.out == OUT else str(self.out)
-        outcome, rows = ablation.run(
-            chosen, wanted, Store(self.out / "store"), self.jobs, observer(), place
-        )
+        outcome, rows = ablation.run(chosen, wanted, store, self.jobs, observer(), place)
         stop_if_interrupted(outcome, self.again())
         if self.format_ is OutputFormat.TABLE:
             _print(rows)

@@ -14,6 +14,7 @@ from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
 from elanite.cli.common import (
     OUT,
+    DryRun,
     Html,
     MachineFile,
     Open,
@@ -131,12 +132,15 @@ class Calibrate(Request):
         TableFormat, typer.Option("--format", "-f", help="How to print the result."), Role.OUTPUT
     ] = TableFormat.TABLE
     engine: Simulators = field(default_factory=Simulators)
+    dry_run: DryRun = False
     html: Html = None
     open_: Open = False
 
     def execute(self) -> None:
         """Run the command."""
         from elanite.base import whole
+        from elanite.campaign.cost import CostModel
+        from elanite.cli import forecast
         from elanite.errors import UsageError
         from elanite.inputs.experiment import Experiment
         from elanite.inputs.machine import Machine
@@ -144,17 +148,25 @@ class Calibrate(Request):
         from elanite.inputs.plan import plan
         from elanite.study import limits, ranges
         from elanite.study.calibration import calibrate as search
+        from elanite.study.calibration import foreseen
 
         if self.to == CLAIMS:
             self.refuse(
-                "--to claims", "experiments", "to", "claims", "trials", "seed", "out", "jobs"
+                "--to claims",
+                *("experiments", "to", "claims", "trials", "seed", "out", "jobs", "dry_run"),
             )
             if len(self.experiments) > 1:
                 raise UsageError(
                     f"--to claims takes one machine, not {', '.join(self.experiments)}"
                 )
             fitted_to_claims(
-                self.experiments[0], self.claims, self.out, self.engine.jobs, self.seed, self.trials
+                self.experiments[0],
+                self.claims,
+                self.out,
+                self.engine.jobs,
+                self.seed,
+                self.trials,
+                dry=self.dry_run,
             )
             return
         if self.claims or not self.fit:
@@ -163,11 +175,11 @@ class Calibrate(Request):
         self._check_machine_out()
         page = self.html or (self.out / "report" / "calibration.html" if self.open_ else None)
         if self.machine_out is not None:
-            whole.prepare(self.machine_out)
+            whole.prepare(self.machine_out, dry=self.dry_run)
         if page is not None:
             from elanite.figures import vega
 
-            vega.prepare(page)
+            vega.prepare(page, dry=self.dry_run)
         words = self.again()
         own = [each for each in self.set_ or [] if of_experiment(each)]
         loaded = [Experiment.load(name, own) for name in self.experiments]
@@ -185,6 +197,25 @@ class Calibrate(Request):
                 for each in loaded
             ]
             warn(limits.of_work(plans, {key.key for key in keys}))
+        if self.dry_run:
+            ready = foreseen(
+                loaded,
+                keys,
+                self.to,
+                base,
+                seed=self.seed,
+                out=self.out,
+                note=lambda words: say(f"note: {words}"),
+            )
+            forecast.calibration(
+                ready.machine,
+                ready.keys,
+                ready.points(),
+                len(ready.targets),
+                self.trials,
+                CostModel.learn(ready.store),
+            )
+            return
         try:
             with self.engine.opened(self.out) as engine:
                 found = search(

@@ -211,7 +211,9 @@ MaxCost = Annotated[
 ]
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Print points and expected processor time; do not simulate."),
+    typer.Option(
+        "--dry-run", help="Check the inputs, print the work and its expected cost; write nothing."
+    ),
     Role.ONCE,
 ]
 Metrics = Annotated[

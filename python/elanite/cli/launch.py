@@ -161,8 +161,11 @@ class Launch(OptionGroup):
         return {"machine": files.source(source), **placed}
 
 
-def page_of(html: Path | None, out: Path, name: str, *, open_: bool) -> Path | None:
-    """The page's file, if one is asked for, after a look whether it can be written.
+def page_of(
+    html: Path | None, out: Path, name: str, *, open_: bool, dry: bool = False
+) -> Path | None:
+    """The page's file, if one is asked for, after a look whether it can be written; a ``dry`` look
+    makes no folder.
 
     Raises ``ElaniteError``.
     """
@@ -170,7 +173,7 @@ def page_of(html: Path | None, out: Path, name: str, *, open_: bool) -> Path | N
     if page is not None:
         from elanite.figures import vega
 
-        vega.prepare(page)
+        vega.prepare(page, dry=dry)
     return page
 
 

@@ -15,6 +15,7 @@ import typer
 
 from elanite.cli.common import (
     OUT,
+    DryRun,
     Open,
     Role,
     TableFormat,
@@ -78,6 +79,7 @@ class Mpirun(Request):
       elanite mpirun -n 64 --set switch.circuit=wormhole ./my_program
       elanite mpirun -n 64 --html run.html --open ./my_program
       elanite mpirun -n 64 --record my.goal ./my_program
+      elanite mpirun -n 64 --dry-run ./my_program
       elanite mpirun -n 64 \\
         --fault "links = 'all', bit_error_rate = 1e-7" \\
         --fault "node = 3, at = '2 ms'" ./my_program
@@ -181,6 +183,7 @@ class Mpirun(Request):
             "--disable-auto-cleanup", help="Let the other ranks continue when one ends early."
         ),
     ] = False
+    dry_run: DryRun = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary."), Role.HOST] = (
         False
     )
@@ -192,23 +195,27 @@ class Mpirun(Request):
         from elanite.cli.replay import Replay
         from elanite.errors import UsageError
         from elanite.inputs.machine import Machine
-        from elanite.library.noise import prepared
+        from elanite.library import noise
         from elanite.mpirun import run
         from elanite.mpirun import timeline as trace
         from elanite.study import limits
 
-        page = page_of(self.html, self.out, Path(self.program[0]).name, open_=self.open_)
+        dry = self.dry_run
+        page = page_of(self.html, self.out, Path(self.program[0]).name, open_=self.open_, dry=dry)
         if self.timeline is not None:
             trace.require()
-            whole.prepare(self.timeline, UsageError)
-        if self.record is not None:
-            whole.prepare(self.record, UsageError)
-        prepared(self.out)
+        for file in (self.timeline, self.record):
+            if file is not None:
+                whole.prepare(file, UsageError, dry=dry)
+        noise.prepared(self.out, dry=dry)
         warn_if_stale()
         started = datetime.now(UTC)
         source, changes = self.launch.read()
         if self.launch.network is NetworkModel.MACHINE and self.format_ is TableFormat.TABLE:
             warn(limits.of_machine(Machine.of(source, changes)))
+        if dry:
+            self._foresee(source, changes, page)
+            return
         found = run(self.program, source, self.options(page), changes, self.mpi, native=self.native)
         times = {
             "started": started.isoformat(timespec="milliseconds"),
@@ -241,6 +248,21 @@ class Mpirun(Request):
             times,
             None if self.quiet else self.format_,
         )
+
+    def _foresee(self, source: Source, changes: list[str], page: Path | None) -> None:
+        """Check the program and its inputs, and print the run."""
+        from elanite.cli import forecast
+        from elanite.mpirun import kept
+        from elanite.mpirun.preparation import prepared
+
+        options = self.options(page)
+        files = forecast.outputs(
+            self.out / kept.FOLDER, page, self.timeline, self.record, options.table
+        )
+        with prepared(
+            self.program, source, options, changes, self.mpi, native=self.native, dry=True
+        ) as ready:
+            forecast.run(ready, files, self.format_)
 
     def options(self, page: Path | None) -> Options:
         """The run's options; a page needs the timeline."""

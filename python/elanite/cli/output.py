@@ -248,8 +248,10 @@ def to_do(plans: Sequence[Plan], store: Store, jobs: int, shard: str | None) -> 
     expected cost.
     """
     from elanite.base.text import counted, duration
+    from elanite.campaign import memory
     from elanite.campaign.cost import CostModel
     from elanite.campaign.shards import shard as part
+    from elanite.mpirun.summary import size
 
     points = {point.id: point for plan in plans for point in plan.points}
     if shard is not None:
@@ -279,6 +281,10 @@ def to_do(plans: Sequence[Plan], store: Store, jobs: int, shard: str | None) -> 
         f" time, {duration(seconds / jobs)} {at_a_time}",
         soft_wrap=True,
     )
+    if missing:
+        machines = {json.dumps(json.loads(point.json)["machine"]): point for point in missing}
+        largest = memory.PROCESS + max(map(memory.of_point, machines.values()))
+        screen.print(f"memory with the largest point: about {size(largest)}")
 
 
 def point(result: Result, here: Point, chosen: ResultFilter | None = None) -> dict[str, object]:

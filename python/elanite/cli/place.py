@@ -133,7 +133,7 @@ class Place(Request):
         if self.html:
             from elanite.figures import vega
 
-            vega.prepare(self.html)
+            vega.prepare(self.html, dry=self.engine.dry_run)
         machine = sources.read("machine", self.machine)
         nodes = Cluster.of(machine, self.set_ or []).nodes
         about = {each.key: each.value for each in Machine.of(machine, self.set_ or []).parameters}

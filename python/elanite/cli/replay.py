@@ -11,6 +11,7 @@ import typer
 
 from elanite.cli.common import (
     OUT,
+    DryRun,
     Open,
     Role,
     TableFormat,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from elanite.library.api import Result
     from elanite.report.pages import Inputs
     from elanite.traces.replay import Replay as Replayed
+    from elanite.traces.replay import ReplayKeywords
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +123,7 @@ class Replay(Request):
             help="Keep when each operation was free and ended, and the load of links, too.",
         ),
     ] = False
+    dry_run: DryRun = False
     html: RunPage = None
     open_: Open = False
     out: RunOut = OUT
@@ -150,7 +153,7 @@ class Replay(Request):
         self.refuse(
             "several traces",
             *("traces", "at", "machine", "set_", "nodes", "ranks_per_node", "seed", "fault"),
-            *("buffered", "html", "open_", "out", "format_"),
+            *("buffered", "html", "open_", "out", "format_", "dry_run"),
         )
         source, changes = self.launch.read()
         asked = together.experiment(
@@ -165,9 +168,9 @@ class Replay(Request):
         limited = limits.of_work([planned])
         warn(limited)
         pictures = Pictures(html=self.html, open_=self.open_)
-        pictures.prepare()
+        pictures.prepare(dry=self.dry_run)
         result = Result(planned, Store(self.out / "store"))
-        outcome = Campaign(jobs=1).run([planned], result.store, self.out)
+        outcome = Campaign(jobs=1, dry_run=self.dry_run).run([planned], result.store, self.out)
         stop_if_interrupted(outcome, self.again())
         if result.points:
             _side_by_side(result, self.format_)
@@ -179,38 +182,42 @@ class Replay(Request):
 
     def _replay(self, trace: Path) -> None:
         """Replay a trace, which is the argument or a copy of standard input."""
+        from elanite.cli import forecast
         from elanite.errors import ElaniteError
         from elanite.inputs.machine import Machine
-        from elanite.library.noise import prepared
+        from elanite.library import noise
         from elanite.report import pages
         from elanite.report.pages import replay as of_replay
         from elanite.store import rescued
         from elanite.study import limits
-        from elanite.traces.replay import UnfinishedReplay, keep, run
+        from elanite.traces.replay import FOLDER, UnfinishedReplay, keep, prepared, run
 
-        page = page_of(self.html, self.out, trace.stem, open_=self.open_)
-        prepared(self.out)
+        page = page_of(self.html, self.out, trace.stem, open_=self.open_, dry=self.dry_run)
+        noise.prepared(self.out, dry=self.dry_run)
         source, changes = self.launch.read()
         if self.launch.network is not NetworkModel.IDEAL:
             warn(limits.of_machine(Machine.of(source, changes)))
         command = self.again(html=page)
         warn_if_stale()
+        options: ReplayKeywords = {
+            "buffered": self.buffered,
+            "compute_scale": self.compute_scale or (),
+            "ranks_per_node": self.launch.ranks_per_node,
+            "placement": self.launch.placement,
+            "network": self.launch.network.value,
+            "memory": self.launch.memory.value,
+            "seed": self.launch.seed,
+            "limit_time": self.launch.limit_time,
+            "faults": tuple(self.launch.fault or ()),
+        }
+        if self.dry_run:
+            ready = prepared(trace, source, changes, **options)
+            files = forecast.outputs(self.out / FOLDER, page)
+            forecast.replay(ready, files, self.format_)
+            return
+        kept = self.operations or page is not None
         try:
-            found = run(
-                trace,
-                source,
-                changes,
-                keep=self.operations or page is not None,
-                buffered=self.buffered,
-                compute_scale=self.compute_scale or (),
-                ranks_per_node=self.launch.ranks_per_node,
-                placement=self.launch.placement,
-                network=self.launch.network.value,
-                memory=self.launch.memory.value,
-                seed=self.launch.seed,
-                limit_time=self.launch.limit_time,
-                faults=tuple(self.launch.fault or ()),
-            )
+            found = run(trace, source, changes, keep=kept, **options)
         except UnfinishedReplay as error:
             _warnings(error.replay)
             if page is not None:
@@ -221,8 +228,8 @@ class Replay(Request):
                 say(f"page: {page}")
             raise
         _warnings(found)
-        kept, lost = rescued(lambda place: keep(found, place), self.out)
-        folder = str(kept)
+        place, lost = rescued(lambda place: keep(found, place), self.out)
+        folder = str(place)
         if self.format_ is TableFormat.JSON:
             data(json.dumps(found.as_json(folder) | {"trace": str(self.traces[0])}))
         else:

@@ -137,16 +137,19 @@ class Pictures(OptionGroup):
     svg: Svg = None
     open_: Open = False
 
-    def prepare(self) -> None:
-        """Check that the files can be written. Raises ``ElaniteError``."""
+    def prepare(self, *, dry: bool = False) -> None:
+        """Check that the files can be written; a ``dry`` look makes no folders.
+
+        Raises ``ElaniteError``.
+        """
         from elanite.base import host, whole
 
         if self.html is not None:
             from elanite.figures import vega
 
-            vega.prepare(self.html)
+            vega.prepare(self.html, dry=dry)
         if self.svg is not None:
-            whole.prepare(self.svg)
+            whole.prepare(self.svg, dry=dry)
             host.require_drawing("--svg")
 
     def page(self, out: Path, name: str) -> Path | None:
@@ -249,7 +252,7 @@ class Run(Request):
             say(f"warning: --set {idle} changes no point: {why}")
         chosen = self.selection.read()
         planned = chosen.plan(planned)
-        self.pictures.prepare()
+        self.pictures.prepare(dry=self.engine.dry_run)
         if self.point is not None:
             if "" in self.point:
                 raise UsageError(

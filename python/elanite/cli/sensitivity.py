@@ -50,11 +50,16 @@ def one_at_a_time(
     seed: int,
     format_: OutputFormat,
     again: list[str],
+    *,
+    dry: bool = False,
 ) -> None:
     """Change one machine parameter at a time, and print the claim changes; ``again`` is the command
     line.
+
+    A ``dry`` run prints the points and their cost.
     """
-    from elanite.cli import output
+    from elanite.base import host
+    from elanite.cli import forecast, output
     from elanite.cli.progress import observer
     from elanite.store import Store
     from elanite.study import sensitivity
@@ -63,6 +68,13 @@ def one_at_a_time(
     output.refuse_terminal(format_)
     chosen = study(machine, chosen_names(claims), seed)
     store = Store(out / "store")
+    if dry:
+        names = {
+            sensitivity.override(each, step): [sensitivity.override(each, step)]
+            for each, step in sensitivity.steps(chosen)
+        }
+        forecast.study(chosen, names, store, jobs or host.processors())
+        return
     outcome, changed = sensitivity.run(
         chosen, store, jobs, observer(), None if out == OUT else str(out)
     )
@@ -80,16 +92,29 @@ def one_at_a_time(
 
 
 def fitted_to_claims(
-    machine: str, claims: list[str] | None, out: Path, jobs: int | None, seed: int, most: int | None
+    machine: str,
+    claims: list[str] | None,
+    out: Path,
+    jobs: int | None,
+    seed: int,
+    most: int | None,
+    *,
+    dry: bool = False,
 ) -> None:
     """Fit all of a machine's fitted parameters together to its fitted claims, and print values and
     verdicts.
+
+    A ``dry`` run prints the parameters and the cost of a set of values.
     """
+    from elanite.cli import forecast
     from elanite.store import Store
     from elanite.study.basis import study
     from elanite.study.refit import refit
 
     chosen = study(machine, chosen_names(claims), seed)
+    if dry:
+        forecast.refit(chosen, Store(out / "store"), most)
+        return
     say(f"{len(chosen.claims)} claims; every set of values needs a simulation")
     _print_refit(refit(chosen, Store(out / "store"), jobs, most))
 

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from elanite.base import host
-from elanite.cli.common import OUT, Jobs, TableFormat, console, data, say, table, warn_if_stale
+from elanite.cli.common import (
+    OUT,
+    DryRun,
+    Jobs,
+    TableFormat,
+    console,
+    data,
+    say,
+    table,
+    warn_if_stale,
+)
 from elanite.cli.parser import CommandGroup
 from elanite.cli.request import Request, declare
 
@@ -246,7 +256,8 @@ class Gc(Request):
 
     Unfinished folders and claims are removed if their process has died, or if they have not changed
     for a day (a claim states its own time limit). Everything that a running campaign needs stays,
-    whichever host it runs on.
+    whichever host it runs on. With --dry-run, the command lists the points that --outdated and
+    --unknown would remove.
     """
 
     verb: ClassVar[str] = "store gc"
@@ -269,12 +280,7 @@ class Gc(Request):
             help="With --unknown: one more known experiment; may be repeated.",
         ),
     ] = None
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Only list the points that --outdated and --unknown would remove."
-        ),
-    ] = False
+    dry_run: DryRun = False
 
     def execute(self) -> None:
         """Run the command."""

@@ -122,7 +122,7 @@ class Sweep(Request):
 
         if self.one_at_a_time:
             allowed = ("experiment", "one_at_a_time", "claims", "seed", "out", "format_", "jobs")
-            self.refuse("--one-at-a-time", *allowed)
+            self.refuse("--one-at-a-time", *allowed, "dry_run")
             one_at_a_time(
                 self.experiment,
                 self.claims,
@@ -131,6 +131,7 @@ class Sweep(Request):
                 self.seed,
                 self.format_,
                 self.again(),
+                dry=self.engine.dry_run,
             )
             return
         if self.claims or not self.vary:
@@ -149,7 +150,7 @@ class Sweep(Request):
         plans = sweeps.planned(experiment, machines, self.set_ or [], groups, drawn, self.seed)
         printed = self.selection.read()
         plans = tuple(printed.plan(each) for each in plans)
-        self.pictures.prepare()
+        self.pictures.prepare(dry=self.engine.dry_run)
         warn(sweeps.without_effect(plans, keys))
         limited = limits.of_work(plans)
         warn(limited)

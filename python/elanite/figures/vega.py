@@ -48,9 +48,12 @@ MEDIA_TYPE = "application/vnd.vegalite.v6+json"
 """The media type of a chart's specification."""
 
 
-def prepare(page: Path, option: str = "--html") -> None:
-    """Raise ``ElaniteError`` if a page could not be written now; ``option`` requests it."""
-    whole.prepare(page)
+def prepare(page: Path, option: str = "--html", *, dry: bool = False) -> None:
+    """Raise ``ElaniteError`` if a page could not be written now; ``option`` requests it.
+
+    A ``dry`` look makes no folder for it.
+    """
+    whole.prepare(page, dry=dry)
     if _kept() is None:
         host.require_drawing(option)
 

@@ -135,11 +135,11 @@ def measure(
     return NoiseMeasurement(compute, cpu, found[0])
 
 
-def prepared(folder: str | Path) -> Path:
-    """Make the folder, and check that it is writable."""
+def prepared(folder: str | Path, *, dry: bool = False) -> Path:
+    """Make the folder, and check that it is writable; a ``dry`` look makes nothing."""
     folder = Path(folder)
     try:
-        whole.folder(folder)
+        (whole.permitted if dry else whole.folder)(folder)
     except OSError as error:
         raise UsageError(
             f"--out: {folder} cannot be written: {error.strerror}; name another folder"

@@ -86,6 +86,14 @@ def exchanged(
         yield own
 
 
+def replaced(variables: Mapping[str, str]) -> dict[str, Path]:
+    """The libraries that ranks load in place of the program's, by the replaced name; empty without
+    any.
+    """
+    folder = variables.get(PATH, "").split(":")[0]
+    return {each.name: each.readlink() for each in sorted(Path(folder).iterdir())} if folder else {}
+
+
 def _links(called: str, libraries: Sequence[Library], mpi: Mpi) -> dict[str, Path]:
     """The ``mpi`` libraries by the names that they replace."""
     own = _folder(mpi)

@@ -57,15 +57,19 @@ class Host:
         )
 
 
+def memory(ranks: int) -> int:
+    """Bytes that the MPI of so many ranks takes, those in ``/dev/shm`` too."""
+    return ranks * (RANK_MEMORY + PEER_MEMORY * ranks)
+
+
 def check(ranks: int, here: Host) -> None:
     """Raises ``UsageError`` if the host has no room for the ranks; the message names the limit and
     a remedy.
     """
-    memory = ranks * (RANK_MEMORY + PEER_MEMORY * ranks)
     lacking = [
         _lacks(
             "memory",
-            memory,
+            memory(ranks),
             here.memory,
             "start fewer ranks, or use a host with more memory",
             host.MEGABYTE,

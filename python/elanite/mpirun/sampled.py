@@ -35,8 +35,10 @@ class Sampling:
     """The request in the form that ``_core.MpiRun`` reads."""
 
     @classmethod
-    def of(cls, file: Path, program: Path, words: Sequence[str], ranks: int) -> Sampling:
-        """A file's table, or a new one, for a program and its words.
+    def of(
+        cls, file: Path, program: Path, words: Sequence[str], ranks: int, *, dry: bool = False
+    ) -> Sampling:
+        """A file's table, or a new one, for a program and its words; a ``dry`` one is not written.
 
         Raises ``UsageError`` if the file has no table.
         """
@@ -46,7 +48,7 @@ class Sampling:
             if found
             else None
         )
-        whole.prepare(file, UsageError)
+        whole.prepare(file, UsageError, dry=dry)
         name = {
             "words": [Path(words[0]).name, *words[1:]],
             "sha256": _hash(program, words),

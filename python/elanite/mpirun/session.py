@@ -17,31 +17,32 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from elanite import _core
 from elanite.base import build, html, whole
 from elanite.base.rows import first
 from elanite.errors import ElaniteError, UsageError
-from elanite.mpirun import exchange, launcher, missing, program, resources
-from elanite.mpirun.cluster import Cluster
+from elanite.mpirun import launcher, missing
 from elanite.mpirun.evidence import Evidence, RunTotals
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.oversight import Oversight
+from elanite.mpirun.preparation import prepared
 from elanite.mpirun.processes import ProcessTree
-from elanite.mpirun.sampled import Sampling
 from elanite.mpirun.streams import Listener, Pump, Reports
 from elanite.mpirun.verdict import RunEnd, cancelled, judge, locate
 from elanite.mpirun.witness import Witness
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
 
-    from elanite._core import Cancel, MpiRun
+    from elanite._core import Cancel, MpiRecords, MpiRun
     from elanite.inputs.sources import Source
+    from elanite.mpirun.cluster import Cluster
     from elanite.mpirun.evidence import RunOutcome
     from elanite.mpirun.launcher import Mpi
     from elanite.mpirun.options import Options
+    from elanite.mpirun.preparation import Preparation
+    from elanite.mpirun.sampled import Sampling
     from elanite.results.congestion import Matrix
 
 Name = Literal["messages", "calls", "ranks", "links", "faults", "series", "summary"]
@@ -199,43 +200,22 @@ def run(
     Raises ``UsageError`` or ``ConfigError`` if the program cannot be started; ``Run.ended`` has the
     run's end.
     """
-    program.check_single(words)
-    file = program.check(words[0])
-    chosen = exchange.choose(mpi, file, os.environ)
-    with exchange.exchanged(file, words[0], chosen, os.environ) as libraries:
-        sampling = (
-            Sampling.of(options.table, file, words, options.ranks)
-            if options.table is not None
-            else None
-        )
-        return _run(words, machine, options, overrides, chosen, libraries, native, sampling)
+    with prepared(words, machine, options, overrides, mpi, native=native) as ready:
+        return _run(ready)
 
 
-def _run(
-    words: Sequence[str],
-    machine: Source,
-    options: Options,
-    overrides: Sequence[str],
-    chosen: Mpi,
-    libraries: Mapping[str, str],
-    native: bool,
-    sampling: Sampling | None,
-) -> Run:
-    network = launcher.library()
-    cluster = Cluster.of(machine, overrides)
-    placement = options.nodes(cluster.nodes)
-    _check(options, chosen, native)
-    request = json.loads(options.as_json(placement)) | (
-        {"sampled": sampling.request} if sampling else {}
-    )
-    core = _core.MpiRun(
-        machine.text, machine.file, list(overrides), list(options.faults), json.dumps(request)
-    )
-    options = replace(options, collectives=core.collectives())
+def _run(ready: Preparation) -> Run:
+    """Start a prepared program, serve it to its end, and clear away."""
+    options, cluster, chosen, core = ready.options, ready.cluster, ready.mpi, ready.core
     name = uuid.uuid4().hex
     space = f"elanite_{name}"
-    own = {**libraries, **launcher.of_ranks({**os.environ, **libraries}, network)}
-    environment = launcher.environment(os.environ, core.environment(), name, network, cluster.rails)
+    own = {
+        **ready.libraries,
+        **launcher.of_ranks({**os.environ, **ready.libraries}, ready.network),
+    }
+    environment = launcher.environment(
+        os.environ, core.environment(), name, ready.network, cluster.rails
+    )
 
     reports, processes = Reports(), ProcessTree(name, space)
     ours, theirs = os.pipe()
@@ -246,7 +226,7 @@ def _run(
     oversight: Oversight | None = None
     try:
         manager = launcher.Manager(launcher.manager(), space, theirs, options.room)
-        command = chosen.command(options.ranks, own, words, manager, cleanup=options.cleanup)
+        command = chosen.command(options.ranks, own, ready.words, manager, cleanup=options.cleanup)
         sys.stdout.flush()
         sys.stderr.flush()
         with Interrupts() as interrupts:
@@ -277,7 +257,7 @@ def _run(
     _complain(left, pumps)
     tables = _tables(core.records()) if missing.has_figures(outcome) else {}
     compiler = str(Path(chosen.path).with_name("mpicc"))
-    placement = placement[: len(core.pids())]  # without the places at which no rank has started
+    placement = ready.placement[: len(core.pids())]  # those at which a rank has started
     evidence = Evidence(
         outcome,
         reports,
@@ -286,14 +266,14 @@ def _run(
         code,
         placement,
         core.pids(),
-        words[0],
+        ready.words[0],
         compiler,
-        native,
+        ready.native,
         stray,
     )
     ended = judge(evidence)
     found = Run(
-        tuple(words),
+        ready.words,
         options,
         cluster,
         tuple(placement),
@@ -301,10 +281,12 @@ def _run(
         ended,
         host_seconds,
         tables,
-        native,
+        ready.native,
         core,
     )
-    return _sampled(found, sampling, core) if sampling is not None and ended.finished else found
+    if ready.sampling is not None and ended.finished:
+        return _sampled(found, ready.sampling, core)
+    return found
 
 
 def _sampled(found: Run, sampling: Sampling, core: MpiRun) -> Run:
@@ -313,19 +295,6 @@ def _sampled(found: Run, sampling: Sampling, core: MpiRun) -> Run:
     if executions:
         sampling.write(text)
     return replace(found, sampling=sampling, executions=executions, factor=factor)
-
-
-def _check(options: Options, chosen: Mpi, native: bool) -> None:
-    """Raise ``UsageError`` if the host has no room for the ranks, or if they cannot start further
-    ones.
-    """
-    if chosen.kind == "MPICH":
-        resources.check(options.room, resources.Host.here())
-    if options.universe is not None and (native or chosen.kind != "MPICH"):
-        which = (
-            "programs for the simulated libraries" if native else f"programs under {chosen.kind}"
-        )
-        raise UsageError(f"--universe: {which} cannot start ranks here; leave out --universe")
 
 
 def _complain(left: Sequence[int], pumps: Sequence[Pump]) -> None:
@@ -366,7 +335,7 @@ def _serve(core: MpiRun, cancel: Cancel, pid: int) -> RunOutcome:
     return outcome
 
 
-def _tables(records: _core.MpiRecords) -> dict[str, pl.DataFrame]:
+def _tables(records: MpiRecords) -> dict[str, pl.DataFrame]:
     from elanite.store import frame
 
     return {name: frame(records[name]) for name in _RECORDS}

@@ -81,10 +81,7 @@ def calibrate(
     """
     keys = _ranges(fit)
     base = _base(experiments, machine)
-    plans = [
-        plan(each.file, [base.file], [*each.overrides, *base.overrides], seed)
-        for each in experiments
-    ]
+    plans = _plans(experiments, base, seed)
     targets = measured.read(Path(to), plans, note)
     store = Store(Path(out) / "store")
     engine = (jobs, threads, trials, progress, str(out), executor)
@@ -135,6 +132,40 @@ def calibrate(
         base=base,
         machine=rewritten(base, fitted, name or f"{base.name}-fitted", kept),
     )
+
+
+def foreseen(
+    experiments: Sequence[Experiment],
+    fit: Mapping[str, str] | Sequence[Choice | Range],
+    to: str | Path,
+    machine: Machine | None = None,
+    *,
+    seed: int = FIRST_SEED,
+    out: str | Path = "out",
+    note: Callable[[str], None] | None = None,
+) -> ValueSearch:
+    """The search of a calibration before its first simulation, with its inputs checked.
+
+    Raises ``UsageError`` or ``ConfigError`` as ``calibrate``; metrics and jobs are known only when
+    the first points are finished.
+    """
+    keys = _ranges(fit)
+    base = _base(experiments, machine)
+    targets = measured.read(Path(to), _plans(experiments, base, seed), note)
+    store = Store(Path(out) / "store")
+    engine = (None, None, None, None, str(out), None)
+    search = ValueSearch(base, experiments, keys, targets, store, seed, *engine)
+    search.own()
+    search.check_ends()
+    return search
+
+
+def _plans(experiments: Sequence[Experiment], base: Machine, seed: int) -> list[Plan]:
+    """The experiments on the machine as it is."""
+    return [
+        plan(each.file, [base.file], [*each.overrides, *base.overrides], seed)
+        for each in experiments
+    ]
 
 
 def _places(

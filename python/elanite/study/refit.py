@@ -91,12 +91,7 @@ def refit(
     """
     taken = fitted(study)
     parameters, stay = adjustable(study)
-    if not parameters or not taken:
-        name = study.machine.name
-        raise UsageError(
-            f"{name} has no fitted parameter that can change, or no fitted claim among the chosen"
-            " ones"
-        )
+    require(study, parameters, taken)
     search = ClaimSearch(study, parameters, taken, store, jobs)
     best = search.nearest([1.0] * len(parameters), _least_squares(most))
     texts = search.texts(best)
@@ -113,6 +108,16 @@ def refit(
         after=_root(search.errors(best)),
         machines=len(search.tried),
     )
+
+
+def require(study: Study, parameters: Sequence[Parameter], taken: Sequence[Claim]) -> None:
+    """Raise ``UsageError`` without a parameter to fit, or without a claim."""
+    if not parameters or not taken:
+        name = study.machine.name
+        raise UsageError(
+            f"{name} has no fitted parameter that can change, or no fitted claim among the chosen"
+            " ones"
+        )
 
 
 def fitted(study: Study) -> list[Claim]:

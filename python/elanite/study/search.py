@@ -89,16 +89,24 @@ class ValueSearch:
                 ) from None
         return tuple(found)
 
-    def first(self, own: Texts) -> None:
-        """Simulate the machine as it is, and check that there are values for all that was measured.
-
-        Raises ``ElaniteError`` if a point fails, ``UsageError`` if there is no such metric or job.
-        """
+    def check_ends(self) -> None:
+        """Raise ``ConfigError`` if the machine does not take a range's ends and middle."""
         for key in self.keys:
             for end in (0.0, 0.5, 1.0):
                 ranges.taken(
                     key, end, self.machine.file, self.experiments[0].file, self.machine.overrides
                 )
+
+    def points(self) -> list[Point]:
+        """The measured points on the machine as it is."""
+        return [point for each in self.experiments for point in self._plan(each, ()).points]
+
+    def first(self, own: Texts) -> None:
+        """Simulate the machine as it is, and check that there are values for all that was measured.
+
+        Raises ``ElaniteError`` if a point fails, ``UsageError`` if there is no such metric or job.
+        """
+        self.check_ends()
         points, failures = self._simulate([own])
         if failures:
             raise ElaniteError(

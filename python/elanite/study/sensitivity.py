@@ -76,13 +76,22 @@ def run(
     The changes are empty after an interrupt. A point that fails leaves a gap in the table, and so
     does a step that the machine takes and an experiment refuses.
     """
-    numbers, _ = varied(study.machine)
-    steps = [(one, step) for one in numbers for step in one.steps]
-    outcome, found = probed(
-        study, store, [[_override(*each)] for each in steps], jobs, observer, out
-    )
-    changed = [Perturbation(*steps[number], plans) for number, plans in found.items()]
+    taken = steps(study)
+    changes = [[override(*each)] for each in taken]
+    outcome, found = probed(study, store, changes, jobs, observer, out)
+    changed = [Perturbation(*taken[number], plans) for number, plans in found.items()]
     return outcome, changed
+
+
+def steps(study: Study) -> list[tuple[UncertainParameter, str]]:
+    """A machine's uncertain numbers, each with the steps that it takes."""
+    numbers, _ = varied(study.machine)
+    return [(one, step) for one in numbers for step in one.steps]
+
+
+def override(each: UncertainParameter, step: str) -> str:
+    """The machine file override of a step."""
+    return f"{each.key}={each.steps[step]}"
 
 
 def probed(
@@ -99,18 +108,14 @@ def probed(
     Returns each change's plans by its number. A change that an experiment refuses is left out, and
     there are no plans after an interrupt.
     """
-    still = study.plans(share=PROBE)
-    probes: dict[int, dict[str, Plan]] = {}
-    for number, change in enumerate(changes):
-        with suppress(ConfigError):
-            probes[number] = study.plans(change, PROBE)
-    plans = [planned for one in (study.usual, still, *probes.values()) for planned in one.values()]
+    still, probing = probes(study, changes)
+    plans = [planned for one in (study.usual, still, *probing.values()) for planned in one.values()]
     first = campaign.run(plans, store, jobs, observer, out)
     if first.interrupted:
         return first, {}
     found = {
         number: _acting(study, store, still, probe, changes[number])
-        for number, probe in probes.items()
+        for number, probe in probing.items()
     }
     last = campaign.run(
         [planned for one in found.values() for planned in one.values()], store, jobs, observer, out
@@ -119,6 +124,19 @@ def probed(
     last.simulated += first.simulated
     last.failures = [*first.failures, *last.failures]
     return last, {} if last.interrupted else found
+
+
+def probes(
+    study: Study, changes: Sequence[Sequence[str]]
+) -> tuple[dict[str, Plan], dict[int, dict[str, Plan]]]:
+    """The probes' plans: on the machine as it is, and with each change by its number, without those
+    that an experiment refuses.
+    """
+    found: dict[int, dict[str, Plan]] = {}
+    for number, change in enumerate(changes):
+        with suppress(ConfigError):
+            found[number] = study.plans(change, PROBE)
+    return study.plans(share=PROBE), found
 
 
 def effects(study: Study, changed: Sequence[Perturbation], store: Store) -> pl.DataFrame:
@@ -171,10 +189,6 @@ def kept(study: Study, out: Path) -> pl.DataFrame | None:
     """A study's change table, if it was kept below ``out``."""
     path = out / FOLDER / identity(study) / "effects.parquet"
     return pl.read_parquet(path) if path.is_file() else None
-
-
-def _override(each: UncertainParameter, step: str) -> str:
-    return f"{each.key}={each.steps[step]}"
 
 
 def _acting(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, Unpack
@@ -26,7 +26,7 @@ from elanite.moved import former
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.evidence import TrafficTotals
 from elanite.mpirun.interrupts import Interrupts
-from elanite.mpirun.options import Options
+from elanite.mpirun.options import OptionKeywords, Options
 from elanite.traces.processors import Factors, factors
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from elanite.inputs.machine import Machine
     from elanite.inputs.sources import Source
-    from elanite.mpirun.options import OptionKeywords
     from elanite.mpirun.summary import Link
 
 TABLES = ("ranks", "regions", "operations", "links", "faults", "series")
@@ -247,6 +246,86 @@ def _room(buffered: str | None, network: str) -> int:
     return round(found)
 
 
+class ReplayKeywords(OptionKeywords, total=False):
+    """Options of a replay as keywords."""
+
+    buffered: str | None
+    compute_scale: Sequence[str]
+
+
+@dataclass(frozen=True)
+class PreparedReplay:
+    """A trace that has been read, and its place on a machine. It can be replayed once."""
+
+    trace: Path
+    machine: Source
+    options: Options
+    cluster: Cluster
+    placement: tuple[int, ...]
+    """Each rank's node."""
+    buffered: int
+    """Buffer bytes for the sends between each rank pair."""
+    factors: Factors
+    """The factors on computation times."""
+    read: _core.GoalTrace
+
+    def played(self, *, keep: bool = False) -> _core.ReplayRecords:
+        """The records of the replay; ``keep`` keeps ``operations`` and ``series``."""
+        return self._played(self.options, self.buffered, keep=keep)
+
+    def ideal(self) -> ReplayTotals:
+        """The trace's totals, from a replay on the ideal network, after a look whether the machine
+        has the nodes and the faulty parts.
+
+        Raises ``ConfigError``, ``UsageError``, or ``RunError`` if the trace does not end.
+        """
+        from elanite.store import frame
+
+        needed, nodes = max(self.placement, default=0) + 1, self.cluster.nodes
+        if needed > nodes:
+            raise UsageError(
+                f"{self.options.ranks} ranks at {self.options.ranks_per_node} a node need {needed}"
+                f" nodes, and the machine has {nodes}; ask for more ranks on each node"
+                f" (--ranks-per-node), or for more nodes (--nodes {needed})"
+            )
+        plain = replace(self.options, network="ideal", memory="main", faults=(), limit_time=None)
+        done = self._played(plain, 0)
+        if done["early"] is not None:
+            message, code = done["early"]
+            raise RunError(message, Exit(code))
+        return first(frame(done["summary"]), ReplayTotals)
+
+    def _played(
+        self, options: Options, buffered: int, *, keep: bool = False
+    ) -> _core.ReplayRecords:
+        text = options.as_json(list(self.placement))
+        # The machine's faults are checked on the ideal network, too.
+        faults, changes = list(self.options.faults), list(self.cluster.overrides)
+        inputs = (self.machine.text, self.machine.file, changes, faults, text, buffered)
+        rated = ([list(each) for each in self.factors.classes], list(self.factors.ranks))
+        return _interruptible(lambda cancel: self.read.replay(*inputs, rated, keep, cancel))
+
+
+def prepared(
+    trace: Path,
+    machine: Source,
+    overrides: Sequence[str] = (),
+    *,
+    buffered: str | None = None,
+    compute_scale: Sequence[str] = (),
+    **options: Unpack[OptionKeywords],
+) -> PreparedReplay:
+    """A replay before its start; arguments and errors are those of ``run``."""
+    bounded.check(trace, "name a trace in GOAL")
+    cluster = Cluster.of(machine, overrides)
+    read = _core.GoalTrace(trace)
+    chosen = Options(read.ranks, **options)
+    placement = chosen.nodes(cluster.nodes)
+    sends = _room(buffered, chosen.network)
+    scales = factors(compute_scale, read.ranks, read.regions)
+    return PreparedReplay(trace, machine, chosen, cluster, tuple(placement), sends, scales, read)
+
+
 def run(
     trace: Path,
     machine: Source,
@@ -272,31 +351,24 @@ def run(
     from elanite.store import frame
 
     begun = time.process_time()
-    bounded.check(trace, "name a trace in GOAL")
-    cluster = Cluster.of(machine, overrides)
-    read = _core.GoalTrace(trace)
-    chosen = Options(read.ranks, **options)
-    placement = chosen.nodes(cluster.nodes)
-    sends = _room(buffered, chosen.network)
-    scales = factors(compute_scale, read.ranks, read.regions)
-    text = chosen.as_json(placement)
-    inputs = (machine.text, machine.file, list(overrides), list(chosen.faults), text, sends)
-    rated = ([list(each) for each in scales.classes], list(scales.ranks))
-    done = _interruptible(lambda cancel: read.replay(*inputs, rated, keep, cancel))
+    ready = prepared(
+        trace, machine, overrides, buffered=buffered, compute_scale=compute_scale, **options
+    )
+    done = ready.played(keep=keep)
     early = done["early"]
     tables: dict[str, pl.DataFrame] = {name: frame(done[name]) for name in _RECORDS}
-    tables["ranks"].insert_column(1, frame({"node": ("UInt32", placement)})["node"])
+    tables["ranks"].insert_column(1, frame({"node": ("UInt32", list(ready.placement))})["node"])
     found = Replay(
         trace,
-        chosen,
-        cluster,
-        tuple(placement),
+        ready.options,
+        ready.cluster,
+        ready.placement,
         time.process_time() - begun,
         tables,
-        sends,
-        scales,
+        ready.buffered,
+        ready.factors,
         done["processor"],
-        tuple(read.warnings),
+        tuple(ready.read.warnings),
     )
     if early is not None:
         raise UnfinishedReplay(early[0], Exit(early[1]), found)
