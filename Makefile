@@ -26,7 +26,7 @@
 # make web         the page of `elanite explore` and its engine (WebAssembly); needs the target wasm32-unknown-unknown of Rust, and Node.js
 # make lock        requirements*.lock from pyproject.toml
 # make audit       vulnerabilities, licences and sources of all that is linked or installed
-# make mutants     small changes everywhere in the Python code that judges, and whether a test finds each
+# make mutants     small changes in the judging Python code and the Rust crates: a test finds each?
 # make soak        all fuzzers in turn for HOURS=1, with new seeds each time; benches/soak.tsv keeps them
 #
 # Everything is installed in .venv; a second run builds nothing. Needs Python >= 3.11 with venv, Rust, a C compiler.
@@ -59,7 +59,7 @@ endif
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build fortran reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs fuzz-coverage miri bench instructions speed lint docs recording site paper web web-engine wheel release lock audit mutants soak clean tools
+.PHONY: build fortran reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs fuzz-coverage miri bench instructions speed lint docs recording site paper web web-engine wheel release lock audit mutants mutants-python mutants-rust soak clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite
@@ -246,9 +246,14 @@ audit:
 	for each in requirements.lock requirements-container.lock requirements-build.lock requirements-paper.lock requirements-release.lock; do \
 		pip-audit --strict --disable-pip --require-hashes --requirement $$each || exit 1; done
 
-# Mutants of the Python code that judges; a few minutes of processor time. MODULES='results.numbers' for some of them.
-mutants: build
+# Mutants of the Python code that judges, all of them, and of the Rust crates whose code enters
+# results, a sample. Each half alone: make mutants-python MODULES='results.numbers', and
+# make mutants-rust CRATES="kernel goal" SEED=7 EACH=200.
+mutants: mutants-python mutants-rust
+mutants-python: build
 	$(BIN)/python -m tests.mutants $(MODULES)
+mutants-rust: $(VENV)/.installed
+	$(BIN)/python -m tests.mutants.rust --seed $(SEED) $(if $(EACH),--each $(EACH)) $(CRATES)
 
 # Every fuzzer for HOURS in all, in turns of ten minutes with seeds that no earlier turn has had, and a line for each in benches/soak.tsv.
 soak: build

@@ -37,6 +37,7 @@ CLOCKS = {
     "tests/mpi_fuzz/fuzz.py": (5, "make fuzz-mpi; limits of simulated runs by the native one"),
     "tests/mpi_fuzz/shrink.py": (2, "how long a wrong program is made smaller"),
     "tests/mutants/trial.py": (2, "make mutants"),
+    "tests/mutants/rust/trial.py": (2, "make mutants"),
     "tests/soak.py": (2, "make soak"),
     "tests/mpi_suite.py": (2, "durations in the log of a suite"),
     "tests/mpi4py_suite.py": (2, "durations in the log of a suite"),

@@ -9,5 +9,6 @@ mod limits;
 mod mistakes;
 mod queue;
 mod random;
+mod registry;
 mod signal;
 mod statistics;

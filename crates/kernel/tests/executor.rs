@@ -49,6 +49,19 @@ fn a_spawned_task_runs_after_those_that_are_ready() {
 }
 
 #[test]
+fn a_task_that_a_task_spawned_is_unfinished_and_a_background_task_is_not() {
+    let mut executor = Executor::new();
+    let spawner = executor.spawner();
+    executor.spawn("parent", async move {
+        spawner.spawn("child", pending());
+        spawner.spawn_background("servant", pending());
+    });
+    executor.run_ready().unwrap();
+    assert_eq!(executor.unfinished(), ["child"]);
+    assert_eq!(executor.unfinished_count(), 1);
+}
+
+#[test]
 fn unfinished_tasks_are_named_in_the_order_of_spawning() {
     let mut executor = Executor::new();
     let ids = [

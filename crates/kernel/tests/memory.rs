@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use kernel::memory::{CountingAllocator, current, measure};
+use kernel::memory::{CountingAllocator, balance, current, measure, take_over};
 use kernel::{Executor, Signal, Spares};
 use units::Bytes;
 
@@ -89,6 +89,18 @@ fn freeing_what_another_thread_allocated_is_no_underflow() {
     })
     .join()
     .unwrap();
+}
+
+#[test]
+fn bytes_of_another_thread_count_and_raise_no_peak() {
+    let (less, peak) = measure(|| {
+        let before = balance();
+        take_over(5000);
+        let more = balance() - before;
+        take_over(-5000);
+        (more, balance() - before)
+    });
+    assert_eq!((less, peak), ((5000, 0), Bytes::ZERO));
 }
 
 /// Tasks, wakers and signals refer to each other in circles; dropping the executor breaks them.

@@ -95,6 +95,16 @@ fn an_interval_is_that_of_the_textbook() {
     );
 }
 
+/// Two values have one degree of freedom: the interval is wide.
+#[test]
+fn the_width_of_an_interval_is_that_of_all_values_beside_its_mean() {
+    let two = Interval::of(&[-1.0, -3.0]);
+    assert!(close(two.half(), 12.706_205) && close(two.relative(), 12.706_205 / 2.0));
+    let around_zero = Interval::of(&[-1.0, 1.0]);
+    assert!(close(around_zero.half(), 12.706_205));
+    assert!(close(around_zero.relative(), 0.0));
+}
+
 #[test]
 fn one_value_is_its_own_interval_and_none_has_none() {
     assert_eq!(
