@@ -7,7 +7,7 @@ next one, and all messages and receives, in their order, for the first match.
 A call takes 250 ns on its rank's first processor, and a message arrives 1 us after its send has
 started. Where one piece of work ends, its processor's next one starts after that. Other
 simultaneous moments in a rank have no order in the text, and a trace with such moments has no
-result here.
+result here. Where the trace has a pace, a poll's next look is ready that long after its last one.
 """
 
 from __future__ import annotations
@@ -56,8 +56,9 @@ class Result:
 class Network:
     """A trace in progress. Tests derive wrong networks from it."""
 
-    def __init__(self, ranks: list[list[Operation]]) -> None:
+    def __init__(self, ranks: list[list[Operation]], pace: int = 0) -> None:
         self.ranks, self.found, self.started = ranks, Result(), set[Place]()
+        self.pace = pace
         self.moments: list[tuple[int, str, Place, int]] = []
         self.idle: dict[tuple[int, int], int] = {}
         self.posted: list[Place] = []
@@ -116,6 +117,10 @@ class Network:
     def leaves(self, begin: int, _free: int) -> int:
         return begin
 
+    def pause(self) -> int:
+        """The time between a poll's looks."""
+        return self.pace
+
     def starts(self, place: Place, now: int) -> None:
         self.started.add(place)
         self.give(place[0], now)
@@ -143,7 +148,7 @@ class Network:
             self.end(place, now)
         elif one.kind == "poll" or place not in self.probes:
             self.probes.append(place)
-            self.begins(place, now, CALL)
+            self.begins(place, now + (self.pause() if one.kind == "poll" else 0), CALL)
         else:
             self.probes.append(place)  # twice in the list: it waits in its second call
 

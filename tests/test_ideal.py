@@ -55,8 +55,10 @@ def drawn(draw: random.Random) -> list[list[Operation]]:
     return ranks
 
 
-def text(ranks: list[list[Operation]]) -> Iterator[str]:
+def text(ranks: list[list[Operation]], pace: int) -> Iterator[str]:
     """The trace in GOAL."""
+    if pace:
+        yield f"//@ poll {pace} ns\n"
     yield f"num_ranks {len(ranks)}\n"
     for rank, operations in enumerate(ranks):
         yield f"rank {rank} {{\n"
@@ -74,9 +76,9 @@ def text(ranks: list[list[Operation]]) -> Iterator[str]:
         yield "}\n"
 
 
-def replayed(ranks: list[list[Operation]], file: Path) -> Result:
+def replayed(ranks: list[list[Operation]], pace: int, file: Path) -> Result:
     """The same by the simulator."""
-    file.write_text("".join(text(ranks)), encoding="utf-8")
+    file.write_text("".join(text(ranks, pace)), encoding="utf-8")
     try:
         tables = el.replay(file, network="ideal", operations=True).tables
     except UnfinishedReplay as stopped:
@@ -96,12 +98,12 @@ def replayed(ranks: list[list[Operation]], file: Path) -> Result:
 def test_the_ideal_network_is_that_of_the_words(tmp_path: Path) -> None:
     decided, kinds, early = 0, set[str](), 0
     for draw in cases("test_the_ideal_network_is_that_of_the_words", 300):
-        ranks = drawn(draw)
+        ranks, pace = drawn(draw), draw.choice([0, 100, 330])
         try:
-            wanted = Network(ranks).run()
+            wanted = Network(ranks, pace).run()
         except Undecided:
             continue
-        found = replayed(ranks, tmp_path / "trace.goal")
+        found = replayed(ranks, pace, tmp_path / "trace.goal")
         assert found == wanted
         decided += 1
         early += len(found.ends) < sum(map(len, ranks))
@@ -147,15 +149,22 @@ class AfterItsCall(Network):
         return begin + LATENCY // 4
 
 
+class RestlessPoll(Network):
+    """A poll looks again immediately."""
+
+    def pause(self) -> int:
+        return 0
+
+
 @pytest.mark.parametrize(
-    "wrong", [LowestSource, LastMessage, LastReceive, BeforeItsCall, AfterItsCall]
+    "wrong", [LowestSource, LastMessage, LastReceive, BeforeItsCall, AfterItsCall, RestlessPoll]
 )
 def test_the_random_traces_tell_a_wrong_network(wrong: type[Network]) -> None:
     """With each of these mistakes, in either network, one of the first cases has another result."""
     for seed in range(60):
         ranks = drawn(random.Random(seed))
         try:
-            if Network(ranks).run() != wrong(ranks).run():
+            if Network(ranks, 100).run() != wrong(ranks, 100).run():
                 return
         except Undecided:
             continue

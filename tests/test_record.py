@@ -60,6 +60,10 @@ CASES = [
     pytest.param("any", 4, (), id="any of several", marks=pytest.mark.slow),
     pytest.param("vectors", 4, (), id="vectors", marks=pytest.mark.slow),
     pytest.param("polls", 4, (), id="polls by probes", marks=pytest.mark.slow),
+    pytest.param("polls", 4, ("--network", "ideal"), id="polls on the ideal network"),
+    pytest.param(
+        "polls", 4, ("--machine", "opteron-qsnet2"), id="polls on Elan4", marks=pytest.mark.slow
+    ),
     pytest.param("tests", 4, (), id="polls by tests", marks=pytest.mark.slow),
     pytest.param("groups", 6, ("--network", "ideal"), id="communicators on the ideal network"),
     pytest.param(
@@ -91,7 +95,6 @@ def test_a_replay_takes_the_time_of_the_run(
     ("pattern", "options", "differs"),
     [
         ("halo", ("-n", "4", "--network", "ideal"), False),
-        ("polls", ("-n", "4", "--network", "ideal"), True),
         ("groups", ("-n", "6"), True),
     ],
 )

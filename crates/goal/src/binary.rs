@@ -9,10 +9,10 @@
 //! | operation | dependencies that it waits for (4), kind (1: 1 send, 2 recv, 3 calc; 4 probe, 5 poll, which `LogGOPSim` does not have), peer (4), size (8), tag (4; for a computation its region), cpu (1), nic (1); how many wait for its end (4) and where in the lists their numbers begin (4); how many wait for its start, and where (4 and 4) |
 //!
 //! A root has no dependencies. -1 as a peer or a tag is 2^32 - 1. Behind the blocks may stand the
-//! notes on [regions](crate::TraceRegions); without them, a computation's tag has no meaning.
+//! [notes](crate::TraceNotes); without regions there, a computation's tag has no meaning.
 
-use crate::regions::MARK;
-use crate::{Kind, Operation, Schedule, TraceRegions};
+use crate::notes::MARK;
+use crate::{Kind, Operation, Schedule, TraceNotes};
 use std::io::{self, Seek, SeekFrom, Write};
 
 /// The number with which a file begins.
@@ -189,10 +189,10 @@ impl<W: Write + Seek> Writer<W> {
         Ok(())
     }
 
-    /// Writes the notes on regions, and the head, when all blocks are there.
-    pub fn finish(mut self, regions: &TraceRegions) -> io::Result<W> {
-        if *regions != TraceRegions::default() {
-            let notes = regions.to_string();
+    /// Writes the notes, and the head, when all blocks are there.
+    pub fn finish(mut self, notes: &TraceNotes) -> io::Result<W> {
+        if *notes != TraceNotes::default() {
+            let notes = notes.to_string();
             self.to.write_all(MARK)?;
             self.to.write_all(&(notes.len() as u32).to_le_bytes())?;
             self.to.write_all(notes.as_bytes())?;

@@ -48,7 +48,7 @@
 //! | `operation`, `schedule` | an operation; the graph of one rank, and its text |
 //! | [`pattern`] | schedules for collective operations |
 //! | `scan`, `text`, `write` | the text form: words, statements, a whole trace |
-//! | `regions`, `scales` | names for the computations' program parts, and factors on their times |
+//! | `notes`, `scales` | names for the computations' program parts, the pace of polls, and factors on times |
 //! | `binary`, `pages`, `nameless` | the binary form, and a bounded cache over its file, which has no name |
 //! | `trace` | a trace on the disk: any operation, from anywhere, in little memory |
 //! | `progress` | operations that may start |
@@ -70,13 +70,13 @@
 mod binary;
 mod ledger;
 mod nameless;
+mod notes;
 mod operation;
 mod pages;
 mod pairs;
 pub mod pattern;
 mod problem;
 mod progress;
-mod regions;
 pub mod replay;
 mod scales;
 mod scan;
@@ -86,9 +86,9 @@ mod text;
 mod trace;
 mod write;
 
+pub use notes::{RegionLimit, TraceNotes, TraceProcessor, TraceRegion};
 pub use operation::{ANY, Kind, Operation};
 pub use problem::{TracePlace, TraceProblem};
-pub use regions::{RegionLimit, TraceProcessor, TraceRegion, TraceRegions};
 pub use scales::Scales;
 pub use schedule::Schedule;
 pub use trace::Trace;

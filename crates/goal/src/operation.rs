@@ -58,7 +58,7 @@ pub struct Operation {
     pub cpu: u8,
     /// The message's adapter.
     pub nic: u8,
-    /// A computation's region, from 1 on ([`crate::TraceRegions`]); 0 for none.
+    /// A computation's region, from 1 on ([`crate::TraceNotes`]); 0 for none.
     pub region: u32,
 }
 

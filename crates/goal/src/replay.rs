@@ -13,7 +13,7 @@
 //! | send | when its call is made | when the buffer is free again, as the machine has it: small messages immediately, long ones on arrival |
 //! | recv | when its call is made | when the message is in its buffer and the process has been notified |
 //! | probe | when its call is made | when the process has found a message: it looks for one and, if there is no message, waits for one by a second call, as MPI libraries do |
-//! | poll | when its call is made | when the process has found a message: it looks for one by call after call |
+//! | poll | when its call is made | when the process has found a message: it looks for one by call after call, at the [pace](crate::TraceNotes::poll) of the recorded program |
 //! | calc | when the processor begins it | when the processor is done with it, the machine's noise included |
 //!
 //! Probes and polls leave their message to a receive. `LogGOPSim` does not have them.
@@ -78,7 +78,7 @@ pub struct ReplayRankRow {
 /// A region's computations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplayRegionRow {
-    /// The region, from 1 on ([`crate::TraceRegions`]); 0 for computations without a region.
+    /// The region, from 1 on ([`crate::TraceNotes`]); 0 for computations without a region.
     pub region: u32,
     /// Computations.
     pub executions: u64,
@@ -251,7 +251,7 @@ impl Record {
                     return Err(self.trace.problem(rank, number, what));
                 };
                 row.computed = computed;
-                if !self.trace.regions().is_empty() {
+                if !self.trace.notes().regions.is_empty() {
                     let entry = self.computed.entry((operation.region, rank));
                     let (executions, time) = entry.or_default();
                     *executions += 1;

@@ -2,7 +2,7 @@
 
 use crate::scan::{ScanError, Scanner, Token};
 use crate::schedule::Schedule;
-use crate::{ANY, Kind, Operation, TracePlace, TraceRegions};
+use crate::{ANY, Kind, Operation, TraceNotes, TracePlace};
 use foldhash::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::Read;
@@ -29,8 +29,8 @@ pub struct Block {
 pub struct TextReader<R> {
     words: Scanner<R>,
     ranks: u32,
-    /// The regions that notes have defined so far.
-    pub regions: TraceRegions,
+    /// The notes so far.
+    pub notes: TraceNotes,
     labels: HashMap<Box<[u8]>, u32>,
     /// Labels that stand at a second operation, as far as they are named, and how many there are.
     pub twice: (Vec<ScanError>, u64),
@@ -49,7 +49,7 @@ impl<R: Read> TextReader<R> {
         let mut reader = TextReader {
             words: Scanner::new(from),
             ranks: 0,
-            regions: TraceRegions::default(),
+            notes: TraceNotes::default(),
             labels: HashMap::default(),
             twice: (Vec::new(), 0),
         };
@@ -130,7 +130,7 @@ impl<R: Read> TextReader<R> {
             match self.words.next()? {
                 Token::End => {}
                 Token::Note(note) => {
-                    let read = self.regions.read(&note);
+                    let read = self.notes.read(&note);
                     read.or_else(|what| self.words.wrong(what))?;
                 }
                 word => return Ok(word),
@@ -147,10 +147,10 @@ impl<R: Read> TextReader<R> {
     ) -> Result<(), ScanError> {
         let calc = schedule.operations[before..].last_mut();
         let calc = calc.filter(|operation| operation.kind == Kind::Calc);
-        let (Some(calc), Ok(region), false) = (calc, note.parse(), self.regions.is_empty()) else {
+        let (Some(calc), Ok(region), regions @ 1..) = (calc, note.parse(), self.notes.count())
+        else {
             return Ok(());
         };
-        let regions = self.regions.len();
         if !(1..=regions).contains(&region) {
             return self.words.wrong(format!(
                 "there is no region {region}: the notes before define regions 1 to {regions}"

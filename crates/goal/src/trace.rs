@@ -11,7 +11,7 @@ use crate::nameless::nameless;
 use crate::pages::Pages;
 use crate::scan::ScanError;
 use crate::text::TextReader;
-use crate::{Operation, Scales, Schedule, TracePlace, TraceProblem, TraceRegions};
+use crate::{Operation, Scales, Schedule, TraceNotes, TracePlace, TraceProblem};
 use check::{LONGEST, check_text};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
@@ -46,8 +46,7 @@ pub struct Trace {
     lines: Option<Pages>,
     /// The text's labels that stand at a second operation.
     warnings: Vec<TraceProblem>,
-    /// The computations' regions.
-    regions: TraceRegions,
+    notes: TraceNotes,
     /// Factors on the file's computation times.
     scales: Scales,
 }
@@ -89,7 +88,7 @@ impl Trace {
                     pages: Pages::new(copy).map_err(failed)?,
                     lines: None,
                     warnings: Vec::new(),
-                    regions: TraceRegions::default(),
+                    notes: TraceNotes::default(),
                     scales: Scales::default(),
                 }
             }
@@ -120,7 +119,7 @@ impl Trace {
         for rank in 0..ranks {
             writer.block(rank, &schedule(rank)).map_err(failed)?;
         }
-        let file = writer.finish(&TraceRegions::default()).map_err(failed)?;
+        let file = writer.finish(&TraceNotes::default()).map_err(failed)?;
         let file = file
             .into_inner()
             .map_err(|error| failed(error.into_error()))?;
@@ -130,7 +129,7 @@ impl Trace {
             parts: Vec::new(),
             lines: None,
             warnings: Vec::new(),
-            regions: TraceRegions::default(),
+            notes: TraceNotes::default(),
             scales: Scales::default(),
         };
         trace.checked()
@@ -178,7 +177,7 @@ impl Trace {
             );
             return Err(TraceProblem::new(path, TracePlace::File, what));
         }
-        let file = writer.finish(&reader.regions).map_err(of_disk)?;
+        let file = writer.finish(&reader.notes).map_err(of_disk)?;
         let file = file
             .into_inner()
             .map_err(|error| of_disk(error.into_error()))?;
@@ -191,7 +190,7 @@ impl Trace {
             parts: Vec::new(),
             lines: None,
             warnings: Vec::new(),
-            regions: TraceRegions::default(),
+            notes: TraceNotes::default(),
             scales: Scales::default(),
         };
         let mut trace = trace.checked()?;
@@ -219,9 +218,9 @@ impl Trace {
         self
     }
 
-    /// The computations' regions.
-    pub fn regions(&self) -> &TraceRegions {
-        &self.regions
+    /// The computations' regions, and the pace of polls.
+    pub fn notes(&self) -> &TraceNotes {
+        &self.notes
     }
 
     /// Writes the trace in the binary form.
@@ -364,10 +363,10 @@ impl Trace {
             );
             TraceProblem::new(&self.file, TracePlace::Offset(at + 4), what)
         })?;
-        if self.regions.is_empty() {
+        if self.notes.regions.is_empty() {
             node.operation.region = 0;
-        } else if node.operation.region > self.regions.len() {
-            let (region, regions) = (node.operation.region, self.regions.len());
+        } else if node.operation.region > self.notes.count() {
+            let (region, regions) = (node.operation.region, self.notes.count());
             let what = format!("a computation in region {region}; there are {regions}");
             return Err(TraceProblem::new(
                 &self.file,

@@ -1,10 +1,10 @@
 //! A whole trace as text, from its ranks' schedules.
 
-use crate::{Schedule, TraceRegions};
+use crate::{Schedule, TraceNotes};
 use std::io::{self, Write};
 
-/// Writes the trace with these schedules for its ranks, and their regions; each line in the head
-/// becomes a comment.
+/// Writes the trace with these schedules for its ranks, and its notes; each line in the head becomes
+/// a comment.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -12,12 +12,12 @@ pub fn write_text(
     to: &mut dyn Write,
     head: &str,
     ranks: &[Schedule],
-    regions: &TraceRegions,
+    notes: &TraceNotes,
 ) -> io::Result<()> {
     for line in head.lines() {
         writeln!(to, "// {line}")?;
     }
-    for note in regions.to_string().lines() {
+    for note in notes.to_string().lines() {
         writeln!(to, "//@ {note}")?;
     }
     writeln!(to, "num_ranks {}", ranks.len())?;

@@ -167,9 +167,15 @@ fn irequires_waits_for_the_start_and_requires_for_the_end() {
 /// receive.
 #[test]
 fn probes_and_polls_wait_for_a_message_and_leave_it() {
-    for (look, found) in [("probe", ns(1900) + LATENCY), ("poll", CALL * 12)] {
+    let step = ns(100);
+    for (note, look, found) in [
+        ("", "probe", ns(1900) + LATENCY),
+        ("", "poll", CALL * 12),
+        ("//@ poll 100 ns\n", "probe", ns(1900) + LATENCY),
+        ("//@ poll 100 ns\n", "poll", (CALL + step) * 8 + CALL),
+    ] {
         let text = format!(
-            "num_ranks 2\nrank 0 {{\na: calc 1900\nb: send 8b to 1 tag 7\nb requires a\n}}\n\
+            "{note}num_ranks 2\nrank 0 {{\na: calc 1900\nb: send 8b to 1 tag 7\nb requires a\n}}\n\
              rank 1 {{\na: {look} 8b from -1 tag 7\nb: recv 8b from 0 tag 7\nb requires a\n}}\n"
         );
         let replayed = ideal(&text).expect("it ends");

@@ -4,7 +4,7 @@ use crate::groups::CarrierCounts;
 use crate::sampling::ExtendedTable;
 use crate::trace::{CallRow, MessageRow, RankRow};
 use elan::series::SeriesRow;
-use goal::{Schedule, TraceRegions};
+use goal::{Schedule, TraceNotes};
 use link::StrayReason;
 use units::Time;
 use workload::{FaultRow, LinkRow};
@@ -141,9 +141,9 @@ pub struct Results {
     pub resent: u64,
     /// How busy links, buses and thread processors were over time, if that was kept.
     pub series: Vec<SeriesRow>,
-    /// The run's recording in GOAL with its regions, or the reason why it cannot be recorded; only
+    /// The run's recording in GOAL with its notes, or the reason why it cannot be recorded; only
     /// if a recording was requested.
-    pub recording: Option<Result<(Vec<Schedule>, TraceRegions), String>>,
+    pub recording: Option<Result<(Vec<Schedule>, TraceNotes), String>>,
     /// The program's computation table, if computation was sampled.
     pub computed: Option<ExtendedTable>,
     /// Simulated time.

@@ -7,7 +7,7 @@
 //! the times as they are.
 
 use crate::table::{Bottleneck, MeasuringHost};
-use goal::{RegionLimit, Scales, TraceRegions};
+use goal::{RegionLimit, Scales, TraceNotes};
 use machine::ProcessorSection;
 use std::collections::BTreeMap;
 use units::Rate;
@@ -23,13 +23,13 @@ pub type Classes = (Vec<Vec<f64>>, Vec<u32>);
 /// A memory rate that the trace or the machine lacks for a memory-bound region; classes that do not
 /// fit the trace.
 pub fn scales(
-    regions: &TraceRegions,
+    notes: &TraceNotes,
     (classes, ranks): Classes,
     processor: Option<&ProcessorSection>,
     nodes: &[u32],
 ) -> Result<(Scales, Option<f64>), String> {
-    let shape = (nodes.len() as u32, regions.len());
-    let (Some(recorded), Some(processor)) = (regions.processor, processor) else {
+    let shape = (nodes.len() as u32, notes.regions.len() as u32);
+    let (Some(recorded), Some(processor)) = (notes.processor, processor) else {
         let scales = if ranks.is_empty() {
             Scales::default()
         } else {
@@ -47,7 +47,7 @@ pub fn scales(
     };
     let factor = |bound, ranks| host.factor(Some(processor), ranks, bound);
     let by_step = factor(Bottleneck::Processor, 1).unwrap_or(1.0);
-    let plain = vec![1.0; regions.list.len() + 1];
+    let plain = vec![1.0; notes.regions.len() + 1];
     let mut found: BTreeMap<(Option<u32>, u32), u32> = BTreeMap::new();
     let (mut scaled, mut of_ranks) = (Vec::new(), Vec::new());
     for (rank, node) in nodes.iter().enumerate() {
@@ -58,7 +58,7 @@ pub fn scales(
         }
         let mut factors =
             class.map_or_else(|| plain.clone(), |class| classes[class as usize].clone());
-        for (region, factor_of) in regions.list.iter().zip(factors.iter_mut().skip(1)) {
+        for (region, factor_of) in notes.regions.iter().zip(factors.iter_mut().skip(1)) {
             *factor_of *= match region.bound {
                 RegionLimit::Processor => by_step,
                 RegionLimit::Memory => factor(Bottleneck::Memory, sharers)

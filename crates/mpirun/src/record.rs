@@ -7,7 +7,7 @@
 //! | a send | a send. Its tag counts the messages from its rank to the receiver, so that all messages between two ranks have different tags |
 //! | a receive | a receive of the one message that it took, without its wild cards |
 //! | a look for a message that found one | a poll or a probe: a look that waits is a probe |
-//! | unsuccessful looks before a successful one | no operation: the probe or poll looks as often as its own machine needs |
+//! | unsuccessful looks before a successful one | no operation: the probe or poll looks as often as its own machine needs, a poll at the run's pace |
 //! | a request's cost (for a nonblocking call) | a processor computation, before the call |
 //! | a sleep, or a look at a clock | a processor computation |
 //! | the program's computation | a computation in stream 1 with its region, beside the calls, as in the run |
@@ -33,13 +33,16 @@
 //! call: puts, gets, atomics, queues, untagged messages, Elanlib's collective operations,
 //! synchronous sends, looks at words that other ranks write, and messages without a receiver.
 
-use goal::{Kind, Operation, RegionLimit, Schedule, TraceProcessor, TraceRegion, TraceRegions};
+use goal::{Kind, Operation, RegionLimit, Schedule, TraceNotes, TraceProcessor, TraceRegion};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 use units::{Bytes, Time};
 
 /// The stream for the programs' computation, which runs beside the calls.
 const PROGRAM: u8 = 1;
+
+/// The time that a loop around `MPI_Iprobe` lets pass after a look.
+const POLL: Time = Time::from_ps(link::Settings::DEFAULT.tick);
 
 /// The next operation's dependency: on an operation's start, if set, or on its end.
 type Dependency = (u32, bool);
@@ -279,19 +282,28 @@ impl Recorder {
         tape.advance(at, 0);
     }
 
-    /// The regions, with the limit of each one's speed and the processor that their times belong
-    /// to.
-    pub fn regions(
+    /// The trace's notes: the regions, with the limit of each one's speed and the processor that
+    /// their times belong to, and the pace of polls.
+    pub fn notes(
         &self,
         bound: impl Fn(&str) -> RegionLimit,
         processor: Option<TraceProcessor>,
-    ) -> TraceRegions {
+    ) -> TraceNotes {
         let region = |name: &String| TraceRegion {
             name: name.clone(),
             bound: bound(name),
         };
-        TraceRegions {
-            list: self.regions.iter().map(region).collect(),
+        let polls = |tape: &Tape| {
+            let mut operations = tape.schedule.operations.iter();
+            operations.any(|operation| operation.kind == Kind::Poll)
+        };
+        TraceNotes {
+            poll: if self.tapes.iter().any(polls) {
+                POLL
+            } else {
+                Time::ZERO
+            },
+            regions: self.regions.iter().map(region).collect(),
             processor: processor.filter(|_| !self.regions.is_empty()),
         }
     }

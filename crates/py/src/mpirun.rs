@@ -161,13 +161,13 @@ impl MpiRun {
         let recording =
             recording.ok_or_else(|| PyRuntimeError::new_err("the run was not recorded"))?;
         guarded(py, || {
-            let (schedules, regions) = recording.as_ref().map_err(|what| {
+            let (schedules, notes) = recording.as_ref().map_err(|what| {
                 let about = format!("the run cannot be recorded in GOAL: {what}");
                 CallFailure::Run(about, USAGE)
             })?;
             let write = || {
                 let mut to = BufWriter::new(File::create(&file)?);
-                goal::write_text(&mut to, head, schedules, regions)
+                goal::write_text(&mut to, head, schedules, notes)
             };
             let failed =
                 |error: io::Error| CallFailure::Run(format!("{}: {error}", file.display()), USAGE);

@@ -8,7 +8,7 @@ use elan::{Cluster, Stop, Watch};
 use goal::replay::{
     Buffers, ReplayFailure as Unplayed, ReplayRegionRow, ReplayResult, on_cluster, on_ideal,
 };
-use goal::{ANY, Kind, Operation, Trace, TraceRegions};
+use goal::{ANY, Kind, Operation, Trace, TraceNotes};
 use kernel::Limits;
 use machine::Machine;
 use mpirun::Options;
@@ -46,8 +46,8 @@ pub struct GoalTrace {
 /// A replay's results, with the machine's records.
 struct Results {
     replayed: ReplayResult,
-    /// The trace's regions, and the factor from the recording's processor to the machine's.
-    regions: TraceRegions,
+    /// The trace's notes, and the factor from the recording's processor to the machine's.
+    notes: TraceNotes,
     processor: Option<f64>,
     /// Why the replay stopped before its end, and the exit code.
     early: Option<(String, i32)>,
@@ -81,7 +81,7 @@ fn left(replayed: Result<ReplayResult, Unplayed>) -> Result<Outcome, CallFailure
 
 /// The names of a trace's regions, in order.
 fn names(trace: &Trace) -> Vec<String> {
-    let list = trace.regions().list.iter();
+    let list = trace.notes().regions.iter();
     list.map(|region| region.name.clone()).collect()
 }
 
@@ -131,15 +131,15 @@ impl GoalTrace {
             let machine = calls::machine(machine_text, machine_file, &overrides, &faults)?;
             let options: Options =
                 serde_json::from_str(options_json).map_err(|error| usage(&error))?;
-            let regions = trace.regions().clone();
+            let notes = trace.notes().clone();
             let places = options.places();
             let processor = machine.processor.as_ref();
-            let found = scales(&regions, factors, processor, &places);
+            let found = scales(&notes, factors, processor, &places);
             let (scales, processor) = found.map_err(|error| usage(&error))?;
             let trace = trace.scaled(scales);
             let results = replay(trace, &machine, &options, (buffered, keep), flag)?;
             Ok(Results {
-                regions,
+                notes,
                 processor,
                 ..results
             })
@@ -164,7 +164,7 @@ fn replay(
         let (replayed, early) = left(replayed)?;
         return Ok(Results {
             replayed,
-            regions: TraceRegions::default(),
+            notes: TraceNotes::default(),
             processor: None,
             early,
             links: Vec::new(),
@@ -190,7 +190,7 @@ fn replay(
     let (replayed, early) = left(replayed)?;
     Ok(Results {
         replayed,
-        regions: TraceRegions::default(),
+        notes: TraceNotes::default(),
         processor: None,
         early,
         links: baseline.links(&cluster),
@@ -220,8 +220,8 @@ fn tables<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict
     });
     let region = |row: &ReplayRegionRow| {
         results
+            .notes
             .regions
-            .list
             .get((row.region as usize).wrapping_sub(1))
     };
     let regions = table!(py, replayed.regions.iter(), {

@@ -35,6 +35,8 @@ const HORIZON: Time = Time::from_secs(200 * 24 * 3600);
 struct Ranks {
     record: RefCell<Record>,
     processes: Vec<ReplayProcess>,
+    /// The time between the looks of a poll.
+    poll: Time,
     /// The first thing that failed.
     failure: RefCell<Option<ReplayFailure>>,
     /// The room for sends, per pair of ranks, and its used bytes.
@@ -145,6 +147,7 @@ impl ClusterReplay {
             });
         }
         let ranks = Rc::new(Ranks {
+            poll: trace.notes().poll,
             record: RefCell::new(Record::new(trace, keep)),
             processes,
             failure: RefCell::new(None),
@@ -425,6 +428,7 @@ impl Ranks {
         let (select, tport) = (select(operation), process.pe.elan().tport());
         let first = tport.rx_start(select, Room::Peek);
         let (ranks, free) = (Rc::clone(self), process.pe.now());
+        let (node, step) = (process.pe.node().clone(), self.poll);
         process.pe.node().serve("look", async move {
             let mut found = tport.rx_wait(first).await;
             while matches!(found, Err(TportError::Nothing)) {
@@ -432,6 +436,9 @@ impl Ranks {
                     Kind::Probe => Room::Probe,
                     _ => Room::Peek,
                 };
+                if operation.kind == Kind::Poll && !step.is_zero() {
+                    node.sleep_until(node.now() + step).await;
+                }
                 found = tport.rx_wait(tport.rx_start(select, room)).await;
             }
             match found {

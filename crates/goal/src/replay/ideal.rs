@@ -208,7 +208,12 @@ impl Ideal {
         if self.inboxes[rank as usize].has(operation) {
             return self.end(rank, (number, operation), free);
         }
-        let begin = self.queue.now().max(self.streams[rank as usize][0]);
+        let step = match operation.kind {
+            Kind::Poll => self.record.trace.notes().poll,
+            _ => Time::ZERO,
+        };
+        let next = self.after((rank, number), self.queue.now(), step)?;
+        let begin = next.max(self.streams[rank as usize][0]);
         let end = self.after((rank, number), begin, CALL)?;
         self.streams[rank as usize][0] = end;
         let event = if operation.kind == Kind::Probe {

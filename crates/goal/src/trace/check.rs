@@ -6,7 +6,7 @@
 
 use super::{Edge, Part, Trace};
 use crate::binary::{BASE, HEAD, NODE, long, word};
-use crate::regions::{MARK, MOST};
+use crate::notes::{MARK, MOST};
 use crate::scan::ScanError;
 use crate::schedule::circle;
 use crate::text::Block;
@@ -45,7 +45,7 @@ impl Trace {
         Ok(self)
     }
 
-    /// Reads the notes on regions behind the last block, if there are any.
+    /// Reads the notes behind the last block, if there are any.
     fn read_notes(&mut self) -> Result<(), TraceProblem> {
         let ends = self.parts.iter().map(|part| part.end).max();
         let at = ends.unwrap_or_default();
@@ -60,15 +60,13 @@ impl Trace {
         let wrong = |what: String| TraceProblem::new(&self.file, TracePlace::Offset(at), what);
         let length = word(&head, 8);
         if length > MOST || at + 12 + u64::from(length) > self.pages.length() {
-            let what = format!(
-                "the notes on regions have {length} bytes: the file is truncated or damaged"
-            );
+            let what = format!("the notes have {length} bytes: the file is truncated or damaged");
             return Err(wrong(what));
         }
         let mut text = vec![0; length as usize];
         self.read(at + 12, &mut text)?;
         for note in String::from_utf8_lossy(&text).lines() {
-            let read = self.regions.read(note);
+            let read = self.notes.read(note);
             read.map_err(|what| TraceProblem::new(&self.file, TracePlace::Offset(at), what))?;
         }
         Ok(())

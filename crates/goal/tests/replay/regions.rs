@@ -1,16 +1,17 @@
-//! Regions are read as they were written, in both forms, and each has its own factor.
+//! Notes are read as they were written, in both forms, and each region has its own factor.
 
 use super::{ns, open};
 use goal::replay::{ReplayRegionRow, ReplayResult, on_ideal};
 use goal::{
-    RegionLimit, Scales, Schedule, Trace, TraceProcessor, TraceRegion, TraceRegions, write_text,
+    RegionLimit, Scales, Schedule, Trace, TraceNotes, TraceProcessor, TraceRegion, write_text,
 };
 use kernel::Limits;
 use std::fs;
 use std::sync::atomic::AtomicBool;
 use units::{Rate, Time};
 
-const TEXT: &str = "//@ processor 1.4 ns 9 GB/s
+const TEXT: &str = "//@ poll 100 ns
+//@ processor 1.4 ns 9 GB/s
 //@ region 1 processor part 7
 //@ region 2 memory MPI_Wait a+0x1 > MPI_Send a+0x2 //@ 9
 //@ anything else
@@ -29,13 +30,14 @@ send 0b to 0 //@ 1
 }
 ";
 
-fn regions() -> TraceRegions {
+fn notes() -> TraceNotes {
     let region = |name: &str, bound| TraceRegion {
         name: name.into(),
         bound,
     };
-    TraceRegions {
-        list: vec![
+    TraceNotes {
+        poll: Time::from_ns(100),
+        regions: vec![
             region("part 7", RegionLimit::Processor),
             region("MPI_Wait a+0x1 > MPI_Send a+0x2 //@ 9", RegionLimit::Memory),
         ],
@@ -70,13 +72,13 @@ fn again(trace: &mut Trace) -> Trace {
 }
 
 #[test]
-fn both_forms_have_the_regions() {
+fn both_forms_have_the_notes() {
     let mut trace = open(TEXT);
     let expected = [vec![1, 2, 0], vec![2, 0, 0]];
-    assert_eq!(trace.regions(), &regions());
+    assert_eq!(trace.notes(), &notes());
     assert_eq!(of_operations(&mut trace), expected);
     let mut binary = again(&mut trace);
-    assert_eq!(binary.regions(), &regions());
+    assert_eq!(binary.notes(), &notes());
     assert_eq!(of_operations(&mut binary), expected);
 }
 
@@ -85,11 +87,11 @@ fn what_is_written_is_read() {
     let mut trace = open(TEXT);
     let ranks: Vec<_> = (0..2).map(|rank| trace.schedule(rank).unwrap()).collect();
     let mut text = Vec::new();
-    write_text(&mut text, "a head", &ranks, trace.regions()).unwrap();
+    write_text(&mut text, "a head", &ranks, trace.notes()).unwrap();
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("calc 1000 cpu 1 //@ 1\n"), "{text}");
     let mut written = open(&text);
-    assert_eq!(written.regions(), &regions());
+    assert_eq!(written.notes(), &notes());
     assert_eq!(of_operations(&mut written), of_operations(&mut trace));
 }
 
@@ -97,7 +99,7 @@ fn what_is_written_is_read() {
 #[test]
 fn other_comments_are_no_regions() {
     let mut trace = open("num_ranks 1\nrank 0 {\ncalc 5 //@ 1\ncalc 6 //@ region\n}\n");
-    assert!(trace.regions().is_empty());
+    assert!(trace.notes().regions.is_empty());
     assert_eq!(of_operations(&mut trace), [vec![0, 0]]);
 }
 
@@ -110,9 +112,11 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn wrong_regions_are_refused() {
+fn wrong_notes_are_refused() {
     let order = refused("//@ region 2 memory a\nnum_ranks 1\nrank 0 {\n}\n");
     assert!(order.contains(":1: the note defines region 2"), "{order}");
+    let step = refused("//@ poll 2 s\nnum_ranks 1\nrank 0 {\n}\n");
+    assert!(step.contains(":1: polls look again after 2 s;"), "{step}");
     let unknown = refused("//@ region 1 memory a\nnum_ranks 1\nrank 0 {\ncalc 5 //@ 2\n}\n");
     assert!(unknown.contains(":4: there is no region 2"), "{unknown}");
 }

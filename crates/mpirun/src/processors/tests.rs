@@ -1,5 +1,5 @@
 use super::scales;
-use goal::{RegionLimit, TraceProcessor, TraceRegion, TraceRegions};
+use goal::{RegionLimit, TraceNotes, TraceProcessor, TraceRegion};
 use machine::{Machine, ProcessorSection};
 use units::{Rate, Time};
 
@@ -18,13 +18,14 @@ fn processor(memory: &str) -> ProcessorSection {
     machine.processor.expect("it has a processor")
 }
 
-fn regions(rate: Option<u64>) -> TraceRegions {
+fn regions(rate: Option<u64>) -> TraceNotes {
     let region = |name: &str, bound| TraceRegion {
         name: name.into(),
         bound,
     };
-    TraceRegions {
-        list: vec![
+    TraceNotes {
+        poll: Time::ZERO,
+        regions: vec![
             region("loop", RegionLimit::Processor),
             region("copy", RegionLimit::Memory),
         ],

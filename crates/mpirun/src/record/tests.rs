@@ -180,9 +180,19 @@ fn computation_has_its_region() {
             RegionLimit::Processor
         }
     };
-    let regions = recorder.regions(bound, None).to_string();
-    assert_eq!(
-        regions,
-        "region 1 processor part 3\nregion 2 memory a > b\n"
-    );
+    let notes = recorder.notes(bound, None).to_string();
+    assert_eq!(notes, "region 1 processor part 3\nregion 2 memory a > b\n");
+}
+
+/// A trace with polls has their pace.
+#[test]
+fn polls_keep_their_pace() {
+    let mut recorder = exchange(Time::ZERO);
+    let bound = |_: &str| RegionLimit::Processor;
+    assert_eq!(recorder.notes(bound, None).poll, Time::ZERO);
+    recorder.sends(0, Time::from_us(3), (1, Bytes::new(1)), 12, false);
+    recorder.sees_found(1, 12, Bytes::new(1), (Kind::Probe, false));
+    assert_eq!(recorder.notes(bound, None).poll, Time::ZERO);
+    recorder.sees_found(1, 12, Bytes::new(1), (Kind::Poll, true));
+    assert_eq!(recorder.notes(bound, None).poll, Time::from_ns(100));
 }

@@ -236,8 +236,8 @@ impl Server {
                     sampling.map_or(RegionLimit::Processor, |sampling| sampling.bound(name))
                 };
                 let processor = sampling.map(|sampling| sampling.processor);
-                let regions = recorder.regions(bound, processor);
-                recorder.schedules().map(|schedules| (schedules, regions))
+                let notes = recorder.notes(bound, processor);
+                recorder.schedules().map(|schedules| (schedules, notes))
             }),
             time,
             packets: self.cluster.packets(),

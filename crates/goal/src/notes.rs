@@ -1,9 +1,10 @@
-//! Regions: names for the program parts in which a trace's computations lie.
+//! Notes: names for the program parts in which a trace's computations lie, and the program's pace.
 //!
 //! A recorded trace names the region of each computation, so that a replay can give each region its
-//! own processor speed. In text, regions are comments for other readers of GOAL:
+//! own processor speed. In text, notes are comments for other readers of GOAL:
 //!
 //! ```text
+//! //@ poll 100 ns
 //! //@ processor 1.4 ns 9.1 GB/s
 //! //@ region 1 processor part 7
 //! //@ region 2 memory MPI_Waitall solver+0x1a2b > MPI_Allreduce solver+0x33f0
@@ -15,6 +16,7 @@
 //!
 //! | note | meaning |
 //! |---|---|
+//! | `poll STEP` | polls look again this long after the end of a look without success; without the note, immediately |
 //! | `processor STEP [RATE]` | the processor that the times belong to: the step time of the noise test's loop, and a rank's memory rate |
 //! | `region N BOUND NAME` | region N, from 1 on in order, is bound by the `processor` or by `memory` |
 //! | `N` behind a computation | its region |
@@ -31,6 +33,9 @@ pub(crate) const MARK: &[u8; 8] = b"REGIONS\0";
 
 /// The most bytes of all notes in the binary form.
 pub(crate) const MOST: u32 = 1 << 28;
+
+/// A poll's longest step: beyond this, its looks would not fit into simulated time.
+const LONGEST_STEP: Time = Time::from_secs(1);
 
 /// What limits the speed of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,33 +74,32 @@ pub struct TraceProcessor {
     pub memory: Option<Rate>,
 }
 
-/// A trace's regions.
+/// A trace's notes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TraceRegions {
+pub struct TraceNotes {
+    /// The time between the end of a poll's unsuccessful look and its next look: that of the
+    /// recorded program.
+    pub poll: Time,
     /// Region N is the entry N - 1.
-    pub list: Vec<TraceRegion>,
+    pub regions: Vec<TraceRegion>,
     /// The processor of the recording, if it is known.
     pub processor: Option<TraceProcessor>,
 }
 
-impl TraceRegions {
+impl TraceNotes {
     /// How many regions there are.
-    pub fn len(&self) -> u32 {
-        self.list.len() as u32
-    }
-
-    /// Whether the trace has no regions.
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+    pub(crate) fn count(&self) -> u32 {
+        self.regions.len() as u32
     }
 
     /// Takes in a note's text behind `//@`; the text has no effect if it is of another form.
     ///
     /// # Errors
-    /// A region out of order.
+    /// A region out of order, or a poll's step that is too long.
     pub(crate) fn read(&mut self, note: &str) -> Result<(), String> {
         let (word, rest) = note.trim().split_once(' ').unwrap_or_default();
         match word {
+            "poll" => self.read_poll(rest),
             "region" => self.read_region(rest),
             "processor" => {
                 self.processor = processor(rest).or(self.processor);
@@ -103,6 +107,19 @@ impl TraceRegions {
             }
             _ => Ok(()),
         }
+    }
+
+    fn read_poll(&mut self, text: &str) -> Result<(), String> {
+        let Ok(step) = text.parse::<Time>() else {
+            return Ok(());
+        };
+        if step > LONGEST_STEP {
+            return Err(format!(
+                "polls look again after {step}; the longest step is {LONGEST_STEP}"
+            ));
+        }
+        self.poll = step;
+        Ok(())
     }
 
     fn read_region(&mut self, text: &str) -> Result<(), String> {
@@ -116,7 +133,7 @@ impl TraceRegions {
         let (Some(number), Some(name)) = (number, words.next()) else {
             return Ok(());
         };
-        let next = self.len() + 1;
+        let next = self.count() + 1;
         if number != next {
             return Err(format!(
                 "the note defines region {number}, and the next one is region {next}; number the \
@@ -124,7 +141,7 @@ impl TraceRegions {
             ));
         }
         let name = name.to_owned();
-        self.list.push(TraceRegion { name, bound });
+        self.regions.push(TraceRegion { name, bound });
         Ok(())
     }
 }
@@ -140,8 +157,11 @@ fn processor(text: &str) -> Option<TraceProcessor> {
 }
 
 /// The notes, a line each, without `//@`.
-impl fmt::Display for TraceRegions {
+impl fmt::Display for TraceNotes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.poll.is_zero() {
+            writeln!(f, "poll {}", self.poll)?;
+        }
         if let Some(TraceProcessor { step, memory }) = self.processor {
             write!(f, "processor {step}")?;
             if let Some(rate) = memory {
@@ -149,7 +169,7 @@ impl fmt::Display for TraceRegions {
             }
             writeln!(f)?;
         }
-        for (number, TraceRegion { name, bound }) in (1..).zip(&self.list) {
+        for (number, TraceRegion { name, bound }) in (1..).zip(&self.regions) {
             writeln!(f, "region {number} {} {name}", bound.name())?;
         }
         Ok(())
