@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -156,6 +157,14 @@ def test_a_latin_hypercube_has_one_value_of_each_part() -> None:
     assert sum(each["switch.tokens"] == "true" for each in found) == 10
     assert planned(*texts, sample=("lhs", 20)) == found
     assert planned(*texts, sample=("lhs", 20), seed=2) != found
+
+
+@pytest.mark.parametrize(("dimensions", "count", "seed"), [(1, 4, 1), (3, 12, 1), (2, 500, 7)])
+def test_a_latin_hypercube_is_that_of_scipy(dimensions: int, count: int, seed: int) -> None:
+    from scipy.stats import qmc
+
+    drawn = qmc.LatinHypercube(dimensions, seed=np.random.default_rng(seed)).random(count)
+    assert sweeps.hypercube(dimensions, count, seed) == drawn.tolist()
 
 
 def test_mistakes_are_told_before_anything_runs(tmp_path: Path) -> None:

@@ -169,9 +169,9 @@ def unlikely(error: float, count: int, freedom: int) -> bool:
     """Whether chance hardly explains the root mean square of ``count`` errors, in sigmas, with this
     freedom left.
     """
-    from scipy.stats import chi2
+    from scipy.special import chdtrc
 
-    return freedom > 0 and float(chi2.sf(error**2 * count, freedom)) < UNLIKELY
+    return freedom > 0 and float(chdtrc(freedom, error**2 * count)) < UNLIKELY
 
 
 def interval(low: str, high: str) -> str:

@@ -267,9 +267,9 @@ def _crossing(inside: tuple[float, float], outside: tuple[float, float], limit: 
 
 
 def _quantile() -> float:
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
-    return float(norm.ppf((1 + CONFIDENCE) / 2))
+    return float(ndtri((1 + CONFIDENCE) / 2))
 
 
 def _limit(square: float, freedom: int) -> tuple[float, float]:
@@ -279,9 +279,9 @@ def _limit(square: float, freedom: int) -> tuple[float, float]:
     Where residuals are larger than chance explains, the sigmas are too small: they count as so much
     larger as makes the residuals usual, and Student's distribution stands for the normal one.
     """
-    from scipy.stats import chi2, t
+    from scipy.special import gammaincinv, stdtrit
 
-    if freedom > 0 and square > float(chi2.ppf(CONFIDENCE, freedom)):
+    if freedom > 0 and square > 2 * float(gammaincinv(freedom / 2, CONFIDENCE)):
         scale = square / freedom
-        return scale * float(t.ppf((1 + CONFIDENCE) / 2, freedom)) ** 2, scale
+        return scale * float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) ** 2, scale
     return _quantile() ** 2, 1.0

@@ -3,9 +3,8 @@
 Keys belong to the machine or the experiment, as with ``--set``. Without a sample, all combinations
 are planned: a full factorial over the keys, or over key groups with values that go together. A
 *Latin hypercube* with n combinations divides each range into n parts and takes one value from each
-part, so that a few hundred combinations cover many keys evenly (scipy.stats.qmc, by a seed). Every
-combination is planned before the first one is simulated, so that a wrong key or value costs no
-time.
+part, so that a few hundred combinations cover many keys evenly. Every combination is planned before
+the first one is simulated, so that a wrong key or value costs no time.
 """
 
 from __future__ import annotations
@@ -208,11 +207,17 @@ def _sampled(groups: Sequence[Together], sample: Sample, seed: int) -> Iterator[
 
 
 def hypercube(dimensions: int, count: int, seed: int) -> list[list[float]]:
-    """Points in a Latin hypercube, each coordinate from 0 to 1."""
-    with optional("a sample needs SciPy: pip install scipy"):
+    """Points in a Latin hypercube, each coordinate from 0 to 1.
+
+    They are those of ``scipy.stats.qmc.LatinHypercube``, which takes longer to import than many a
+    calibration.
+    """
+    with optional("a sample needs NumPy: pip install numpy"):
         import numpy as np
-        from scipy.stats import qmc
-    drawn: list[list[float]] = (
-        qmc.LatinHypercube(dimensions, seed=np.random.default_rng(seed)).random(count).tolist()
-    )
+    (draws,) = np.random.default_rng(seed).spawn(1)
+    within = draws.uniform(size=(count, dimensions))
+    parts = np.tile(np.arange(1, count + 1), (dimensions, 1))
+    for each in parts:
+        draws.shuffle(each)
+    drawn: list[list[float]] = ((parts.T - within) / count).tolist()
     return drawn
