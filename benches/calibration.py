@@ -17,12 +17,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import math
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from elanite import campaign
 from elanite.inputs.experiment import Experiment
 from elanite.inputs.machine import Machine
 from elanite.inputs.plan import plan
@@ -61,14 +63,11 @@ def hypercube_and_least_squares(search: ValueSearch) -> None:
 
 def least_squares_alone(search: ValueSearch) -> None:
     """From mid-range."""
-    from scipy.optimize import least_squares
-
-    least_squares(
+    minimum.solver()(
         lambda x: search.residuals(search.texts(x)),
         [0.5] * len(search.keys),
         jac=lambda x: minimum.jacobian(search, search.texts(x)),
         bounds=(0, 1),
-        **dict.fromkeys(("xtol", "ftol", "gtol"), minimum.CLOSE),
     )
 
 
@@ -117,20 +116,8 @@ def main() -> None:
                 file, [plan(each.file, [base.file], each.overrides) for each in experiments]
             )
             store = Store(out / f"{number}-{way}" / "store")
-            search = ValueSearch(
-                base,
-                experiments,
-                keys,
-                targets,
-                store,
-                1,
-                None,
-                None,
-                COUNTS[-1],
-                None,
-                str(out),
-                None,
-            )
+            simulate = partial(campaign.run, store=store, out=str(out))
+            search = ValueSearch(base, experiments, keys, targets, store, 1, simulate, COUNTS[-1])
             search.first(search.own())
             with contextlib.suppress(TrialLimitError):
                 search_by(search)

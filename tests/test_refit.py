@@ -4,17 +4,19 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from elanite import campaign
 from elanite.errors import UsageError
 from elanite.inputs.machine import Machine
 from elanite.store import Store
 from elanite.study.basis import Study, study
-from elanite.study.refit import ClaimSearch, adjustable, fitted, refit
+from elanite.study.refit import ClaimSearch, Ends, Residuals, adjustable, fitted, refit
 from elanite.validation.claim import fitted_parameters
 
 OPTERON = "opteron-qsnet2"
@@ -31,11 +33,7 @@ def displaced(factor: float) -> Study:
     return replace(chosen, machine=Machine.of(replace(file, text=file.text.replace(own, other))))
 
 
-def halving(
-    errors: Callable[[Sequence[float]], list[float]],
-    start: list[float],
-    ends: list[tuple[float, float]],
-) -> list[float]:
+def halving(errors: Residuals, start: list[float], ends: Sequence[Ends]) -> list[float]:
     """The zero of one error over one factor."""
     ((low, high),), _ = ends, start
     for _ in range(8):
@@ -46,7 +44,9 @@ def halving(
 
 def search(chosen: Study, folder: Path) -> ClaimSearch:
     parameters, _ = adjustable(chosen)
-    return ClaimSearch(chosen, parameters, fitted(chosen), Store(folder / "store"), 1)
+    store = Store(folder / "store")
+    simulate = partial(campaign.run, store=store, jobs=1)
+    return ClaimSearch(chosen, parameters, fitted(chosen), store, simulate)
 
 
 def test_a_displaced_value_is_found_again(tmp_path: Path) -> None:
@@ -54,14 +54,15 @@ def test_a_displaced_value_is_found_again(tmp_path: Path) -> None:
     here = search(chosen, tmp_path)
     assert [each.key for each in here.parameters] == [HANDLE]
     assert [claim.id for claim in here.taken] == ["qsnet2.uni.latency"]
-    (before,) = here.errors([1.0])
+    own = here.texts([1.0])
+    (before,) = here.residuals(own)
     assert before > 1, "out of tolerance"
-    best = here.nearest([1.0], halving)
-    (after,) = here.errors(best)
+    best = here.texts(here.nearest([1.0], halving))
+    (after,) = here.residuals(best)
     assert abs(after) < 0.15
-    (text,) = here.texts(best)
+    (text,) = best
     assert int(text) == pytest.approx(study(OPTERON, ["qsnet2.uni"]).machine[HANDLE], rel=0.05)
-    verdicts = [here.verdicts(factors) for factors in ([1.0], best)]
+    verdicts = [here.verdicts(texts) for texts in (own, best)]
     assert [found["qsnet2.uni.latency"].holds for found in verdicts] == [False, True]
     assert "qsnet2.bi.bandwidth" in verdicts[1], "predicted claims are measured, too"
 
@@ -69,7 +70,7 @@ def test_a_displaced_value_is_found_again(tmp_path: Path) -> None:
 def test_a_search_that_finds_nothing_better_changes_nothing(tmp_path: Path) -> None:
     here = search(study(OPTERON, ["qsnet2.uni.latency"]), tmp_path)
     assert here.nearest([1.0], lambda _errors, _start, _ends: [1.5]) == [1.0]
-    assert here.texts([1.0]) == [str(here.parameters[0].value)]
+    assert here.texts([1.0]) == (str(here.parameters[0].value),)
 
 
 def test_parameters_without_values_nearby_stay() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from functools import partial
 from typing import TYPE_CHECKING
 
 from elanite.cli.common import TableFormat, console, data, table
@@ -88,13 +89,16 @@ def refit(chosen: Study, store: Store, trials: int | None) -> None:
     """Print a joint refit's parameters and claims, and the cost of a set of values."""
     from elanite.base.text import counted, duration
     from elanite.campaign.cost import CostModel
+    from elanite import campaign
     from elanite.study import refit as fitting
 
     taken = fitting.fitted(chosen)
     parameters, stay = fitting.adjustable(chosen)
     fitting.require(chosen, parameters, taken)
     model = CostModel.learn(store)
-    search = fitting.ClaimSearch(chosen, parameters, taken, store, None)
+    search = fitting.ClaimSearch(
+        chosen, parameters, taken, store, partial(campaign.run, store=store)
+    )
     one, whole = (
         [point for plan in each.usual.values() for point in plan.points]
         for each in (search.fast, chosen)

@@ -20,9 +20,11 @@ A value set's points run at the same time, and so do the hypercube's sets and a 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elanite import campaign
 from elanite.base.seeds import FIRST_SEED
 from elanite.errors import UsageError
 from elanite.inputs.machine import Machine
@@ -84,8 +86,10 @@ def calibrate(
     plans = _plans(experiments, base, seed)
     targets = measured.read(Path(to), plans, note)
     store = Store(Path(out) / "store")
-    engine = (jobs, threads, trials, progress, str(out), executor)
-    search = ValueSearch(base, experiments, keys, targets, store, seed, *engine)
+    simulate = partial(
+        campaign.run, store=store, jobs=jobs, out=str(out), threads=threads, executor=executor
+    )
+    search = ValueSearch(base, experiments, keys, targets, store, seed, simulate, trials, progress)
     own = search.own()
     search.first(own)
     ended = minimise(search, seed)
@@ -153,8 +157,8 @@ def foreseen(
     base = _base(experiments, machine)
     targets = measured.read(Path(to), _plans(experiments, base, seed), note)
     store = Store(Path(out) / "store")
-    engine = (None, None, None, None, str(out), None)
-    search = ValueSearch(base, experiments, keys, targets, store, seed, *engine)
+    simulate = partial(campaign.run, store=store, out=str(out))
+    search = ValueSearch(base, experiments, keys, targets, store, seed, simulate)
     search.own()
     search.check_ends()
     return search

@@ -10,6 +10,7 @@ tried value set is the result.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from elanite.base.foreign import optional
@@ -17,10 +18,11 @@ from elanite.study.search import TrialLimitError, ValueSearch
 from elanite.study.sweeps import hypercube
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
+    from scipy.optimize import OptimizeResult
 
 STARTS = 4
 """Value sets in the hypercube, for each parameter."""
@@ -43,10 +45,21 @@ this fraction.
 """
 
 
+def solver() -> Callable[..., OptimizeResult]:
+    """SciPy's least squares, which end at differences of ``CLOSE``.
+
+    Raises ``UsageError`` without SciPy.
+    """
+    with optional("a calibration needs SciPy: pip install scipy"):
+        from scipy.optimize import least_squares
+    return partial(least_squares, **dict.fromkeys(("xtol", "ftol", "gtol"), CLOSE))
+
+
 def minimise(search: ValueSearch, seed: int) -> bool:
     """Try value sets until the search ends, or has used all its trials; returns whether it
     converged.
     """
+    solver()  # SciPy, before anything is simulated
     count = len(search.keys)
     try:
         search.run([search.texts(shares) for shares in hypercube(count, STARTS * count, seed)])
@@ -60,9 +73,7 @@ def minimise(search: ValueSearch, seed: int) -> bool:
 
 def _descend(search: ValueSearch, start: Sequence[float], free: Sequence[int]) -> None:
     """Least squares over some of the parameters; the others stay where they are."""
-    with optional("a calibration needs SciPy: pip install scipy"):
-        import numpy as np
-        from scipy.optimize import least_squares
+    import numpy as np
 
     def texts(places: Sequence[float]) -> tuple[str, ...]:
         shares = list(start)
@@ -70,14 +81,11 @@ def _descend(search: ValueSearch, start: Sequence[float], free: Sequence[int]) -
             shares[index] = share
         return search.texts(shares)
 
-    least_squares(
+    solver()(
         lambda places: search.residuals(texts(places)),
         np.clip([start[index] for index in free], 0, 1),
         jac=lambda places: jacobian(search, texts(places), free),
         bounds=(0, 1),
-        xtol=CLOSE,
-        ftol=CLOSE,
-        gtol=CLOSE,
     )
 
 

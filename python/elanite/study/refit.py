@@ -12,24 +12,29 @@ values, names and switches stay as they are.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from elanite import campaign
-from elanite.base.foreign import optional
 from elanite.errors import ConfigError, UsageError
 from elanite.results.numbers import Number
 from elanite.study.basis import measured
+from elanite.study.minimum import solver
+from elanite.study.search import Search, Simulate
 from elanite.study.vary import scaled
 from elanite.validation.verdict import judge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    import numpy as np
+    from numpy.typing import NDArray
 
     from elanite.inputs.machine import Parameter
     from elanite.inputs.plan import Plan
     from elanite.store import Store
     from elanite.study.basis import Study
+    from elanite.study.search import Figures, Texts
     from elanite.validation.claim import Claim
     from elanite.validation.verdict import Verdict
 
@@ -46,13 +51,14 @@ meaningless.
 FARTHEST = 2.0
 """A parameter is at most this many times higher or lower than in the machine file."""
 
-REFUSED = 10.0
-"""Every claim's error, in tolerances, for a machine that refuses its parameters or does not end a
-run.
-"""
+Residuals = Callable[[Sequence[float]], "NDArray[np.float64]"]
+"""The claims' errors by the parameters' factors."""
 
-CLOSE = 1e-3
-"""The search ends if values or errors change by less than this fraction."""
+Ends = tuple[float, float]
+"""The lowest and the highest factor of a parameter."""
+
+Optimiser = Callable[[Residuals, list[float], Sequence[Ends]], list[float]]
+"""Returns the factors with the least errors, from a start."""
 
 
 @dataclass(frozen=True)
@@ -92,20 +98,22 @@ def refit(
     taken = fitted(study)
     parameters, stay = adjustable(study)
     require(study, parameters, taken)
-    search = ClaimSearch(study, parameters, taken, store, jobs)
-    best = search.nearest([1.0] * len(parameters), _least_squares(most))
-    texts = search.texts(best)
-    before, after = (search.verdicts(values) for values in ([1.0] * len(parameters), best))
+    search = ClaimSearch(
+        study, parameters, taken, store, partial(campaign.run, store=store, jobs=jobs)
+    )
+    start = [1.0] * len(parameters)
+    own, best = (search.texts(each) for each in (start, search.nearest(start, _optimiser(most))))
+    before, after = search.verdicts(own), search.verdicts(best)
     order = sorted(before, key=lambda claim: claim not in {each.id for each in taken})
     return RefitResult(
         values=[
-            RefitValue(p.key, str(p.value), text) for p, text in zip(parameters, texts, strict=True)
+            RefitValue(each.key, *texts) for each, *texts in zip(parameters, own, best, strict=True)
         ],
         stay=stay,
         verdicts=[(before[claim], after[claim]) for claim in order if claim in after],
         taken=[claim.id for claim in taken],
-        before=_root(search.errors([1.0] * len(parameters))),
-        after=_root(search.errors(best)),
+        before=search.root(own),
+        after=search.root(best),
         machines=len(search.tried),
     )
 
@@ -149,15 +157,23 @@ def adjustable(study: Study) -> tuple[list[Parameter], list[str]]:
 
 
 @dataclass
-class ClaimSearch:
-    """Claim errors over parameter factors."""
+class ClaimSearch(Search):
+    """Claim errors over parameter factors, in tolerances: 1 is the bound for a claim that holds."""
+
+    refused = 10.0
 
     study: Study
     parameters: Sequence[Parameter]
     taken: Sequence[Claim]
     store: Store
-    jobs: int | None
-    tried: set[tuple[str, ...]] = field(default_factory=set)
+    simulate: Simulate
+    tried: dict[Texts, Figures | None] = field(default_factory=dict)
+
+    @property
+    def goals(self) -> Sequence[tuple[float, float]]:
+        """The middle of each claim's bounds, and half the distance between them."""
+        ends = (claim.bounds for claim in self.taken)
+        return [((low + high) / 2, (high - low) / 2) for low, high in ends]
 
     @property
     def fast(self) -> Study:
@@ -166,13 +182,13 @@ class ClaimSearch:
             self.study, parts={claim.id: self.study.parts[claim.id] for claim in self.taken}
         )
 
-    def nearest(self, start: list[float], optimiser: Callable[..., list[float]]) -> list[float]:
+    def nearest(self, start: list[float], optimiser: Optimiser) -> list[float]:
         """The best factors that the optimiser finds, or the start's if it does not find better
         ones.
         """
         ends = [self.ends(each) for each in self.parameters]
-        best = optimiser(self.errors, start, ends)
-        return best if _root(self.errors(best)) < _root(self.errors(start)) else start
+        best = optimiser(lambda factors: self.residuals(self.texts(factors)), start, ends)
+        return best if self.root(self.texts(best)) < self.root(self.texts(start)) else start
 
     def ends(self, each: Parameter) -> tuple[float, float]:
         """Between which factors a parameter may be; a direction in which the machine takes no value
@@ -181,34 +197,31 @@ class ClaimSearch:
         low, high = (scaled(self.study.machine, each, 1 + side * DIFFERENCE) for side in (-1, 1))
         return 1 / FARTHEST if low else 1.0, FARTHEST if high else 1.0
 
-    def texts(self, factors: Sequence[float]) -> list[str]:
+    def texts(self, factors: Sequence[float]) -> Texts:
         """The parameters' values; a value that the machine refuses stays as it was."""
         pairs = zip(self.parameters, factors, strict=True)
-        return [
+        return tuple(
             (
                 str(each.value)
                 if factor == 1.0
                 else scaled(self.study.machine, each, factor) or str(each.value)
             )
             for each, factor in pairs
-        ]
+        )
 
-    def errors(self, factors: Sequence[float]) -> list[float]:
-        """The claims' errors in tolerances: 1 is the bound for a claim that holds."""
-        plans = self._run(self.fast, factors)
-        found = []
-        for claim in self.taken:
-            figure = measured(claim, plans, self.store) if plans else None
-            low, high = claim.bounds
-            if isinstance(figure, Number):
-                found.append((figure.mean - (low + high) / 2) / ((high - low) / 2))
-            else:
-                found.append(REFUSED)
-        return found
+    def run(self, sets: Sequence[Texts]) -> None:
+        """Simulate the participating claims' points."""
+        for texts in dict.fromkeys(sets):
+            if texts in self.tried:
+                continue
+            plans = self._finished(self.fast, texts)
+            figures = (measured(claim, plans, self.store) for claim in self.taken if plans)
+            found = [each.mean if isinstance(each, Number) else None for each in figures]
+            self.tried[texts] = found or None
 
-    def verdicts(self, factors: Sequence[float]) -> dict[str, Verdict]:
+    def verdicts(self, texts: Texts) -> dict[str, Verdict]:
         """The verdicts on all claims in the study."""
-        plans = self._run(self.study, factors) or {}
+        plans = self._finished(self.study, texts) or {}
         found = {}
         for claim in self.study.claims:
             figure = measured(claim, plans, self.store) if plans else None
@@ -216,47 +229,26 @@ class ClaimSearch:
                 found[claim.id] = judge(claim, figure)
         return found
 
-    def _run(self, study: Study, factors: Sequence[float]) -> dict[str, Plan] | None:
-        """The finished points with these factors; `None` if the machine refuses them."""
-        texts = self.texts(factors)
-        self.tried.add(tuple(texts))
+    def _finished(self, study: Study, texts: Texts) -> dict[str, Plan] | None:
+        """The finished points with these values; `None` if the machine refuses them."""
         pairs = zip(self.parameters, texts, strict=True)
         overrides = [f"{each.key}={text}" for each, text in pairs if text != str(each.value)]
         try:
             plans = study.plans(overrides)
         except ConfigError:
             return None
-        outcome = campaign.run(list(plans.values()), self.store, self.jobs)
-        if outcome.interrupted:
-            raise KeyboardInterrupt
+        self.finish(list(plans.values()))
         return plans
 
 
-def _least_squares(most: int | None) -> Callable[..., list[float]]:
-    """SciPy's optimiser: trust regions within bounds, derivatives by differences."""
-    with optional("a refit needs SciPy: pip install scipy"):
-        from scipy.optimize import least_squares
+def _optimiser(most: int | None) -> Optimiser:
+    """SciPy's: trust regions within bounds, derivatives by differences."""
+    solve = solver()
 
-    def search(
-        errors: Callable[..., list[float]], start: list[float], ends: list[tuple[float, float]]
-    ) -> list[float]:
+    def search(residuals: Residuals, start: list[float], ends: Sequence[Ends]) -> list[float]:
         # A closed direction still needs some room, as the optimiser stays within its bounds.
         bounds = ([low - 1e-6 for low, _ in ends], [high + 1e-6 for _, high in ends])
-        result = least_squares(
-            errors,
-            start,
-            bounds=bounds,
-            diff_step=DIFFERENCE,
-            xtol=CLOSE,
-            ftol=CLOSE,
-            gtol=CLOSE,
-            max_nfev=most,
-        )
-        return [float(factor) for factor in result.x]
+        found = solve(residuals, start, bounds=bounds, diff_step=DIFFERENCE, max_nfev=most)
+        return [float(factor) for factor in found.x]
 
     return search
-
-
-def _root(errors: Sequence[float]) -> float:
-    """Root of the mean of the squares."""
-    return float((sum(error * error for error in errors) / len(errors)) ** 0.5)

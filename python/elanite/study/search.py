@@ -1,31 +1,31 @@
-"""The value sets that a calibration tries, and each set's distance from the measured values.
+"""The value sets that a fit tries, and each set's distance from the targets.
 
-A value set is a tuple of texts, as a machine file takes them, in range order. Every set is
-simulated once, and sets that are requested together run together in one campaign. A set that the
-machine refuses, or with which a point fails, is far from all measured values (``REFUSED``); with
-the machine as it is, a failure is an error.
+A value set is a tuple of texts, as a machine file takes them, in key order. Every set is simulated
+once, and sets that are requested together run together in one campaign. A target is a figure and
+its tolerance: a measured value with its standard error (``ValueSearch``), or a published figure
+with its bounds (``refit.ClaimSearch``). A set that the machine refuses, or with which a point
+fails, is far from all targets (``Search.refused``); with the machine as it is, a failure is an
+error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from elanite import _core, campaign
+from elanite import _core
 from elanite.errors import ConfigError, ElaniteError, UsageError
 from elanite.inputs.plan import plan
 from elanite.inputs.sources import did_you_mean
 from elanite.study import measured, ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from concurrent.futures import Executor
-
     import numpy as np
     from numpy.typing import NDArray
 
-    from elanite.campaign import PointFailure
+    from elanite.campaign import CampaignOutcome, PointFailure
     from elanite.inputs.experiment import Experiment
     from elanite.inputs.machine import Machine
     from elanite.inputs.plan import Plan, Point
@@ -33,10 +33,13 @@ if TYPE_CHECKING:
     from elanite.study.measured import Key, MeasuredValue
     from elanite.study.ranges import Range
 
-REFUSED = 100.0
-"""Every measured value's residual, in sigmas, for a value set that cannot be simulated."""
-
 Texts = tuple[str, ...]
+
+Figures = Sequence[float | None]
+"""A value set's simulated figures, in target order; `None` for a figure that its points lack."""
+
+Simulate = Callable[[Sequence["Plan"]], "CampaignOutcome"]
+"""Simulates the points that a store lacks."""
 
 Progress = Callable[[int, float], None]
 """Receives the count of sets tried so far and the best one's error, in sigmas."""
@@ -46,9 +49,57 @@ class TrialLimitError(Exception):
     """All trials are used."""
 
 
+class Search(ABC):
+    """The targets' residuals over value sets."""
+
+    refused: ClassVar[float]
+    """The residual of a target without a simulated figure."""
+    simulate: Simulate
+    tried: dict[Texts, Figures | None]
+    """Each set's figures; `None` if it could not be simulated."""
+
+    @property
+    @abstractmethod
+    def goals(self) -> Sequence[tuple[float, float]]:
+        """The targets: each figure with its tolerance."""
+
+    @abstractmethod
+    def run(self, sets: Sequence[Texts]) -> None:
+        """Simulate the sets that were not tried."""
+
+    def residuals(self, texts: Texts) -> NDArray[np.float64]:
+        """Simulated less target figures, in tolerances."""
+        import numpy as np
+
+        self.run([texts])
+        goals, found = self.goals, self.tried[texts]
+        if found is None:
+            return np.full(len(goals), self.refused)
+        return np.array(
+            [
+                self.refused if figure is None else (figure - goal) / tolerance
+                for figure, (goal, tolerance) in zip(found, goals, strict=True)
+            ]
+        )
+
+    def root(self, texts: Texts) -> float:
+        """The residuals' root mean square."""
+        left = self.residuals(texts)
+        return float((left @ left / len(left)) ** 0.5)
+
+    def finish(self, plans: Sequence[Plan]) -> list[PointFailure]:
+        """Simulate plans; returns the failures. Raises ``KeyboardInterrupt`` when interrupted."""
+        outcome = self.simulate(plans)
+        if outcome.interrupted:
+            raise KeyboardInterrupt
+        return outcome.failures
+
+
 @dataclass
-class ValueSearch:
-    """Measured values' residuals over value sets."""
+class ValueSearch(Search):
+    """Measured values' residuals over value sets, in sigmas."""
+
+    refused = 100.0
 
     machine: Machine
     experiments: Sequence[Experiment]
@@ -56,16 +107,11 @@ class ValueSearch:
     targets: Sequence[MeasuredValue]
     store: Store
     seed: int
-    jobs: int | None
-    threads: int | None
-    most: int | None
-    progress: Progress | None
-    out: str
-    executor: Executor | None
-    tried: dict[Texts, list[float] | None] = field(default_factory=dict)
-    """Each set's simulated values, in the order of the measured ones; `None` if it could not be
-    simulated.
-    """
+    simulate: Simulate
+    most: int | None = None
+    """The largest count of sets."""
+    progress: Progress | None = None
+    tried: dict[Texts, Figures | None] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
     """The unit of each metric at the measured points."""
     sigmas: list[float] = field(default_factory=list)
@@ -73,6 +119,11 @@ class ValueSearch:
     ``targets``.
     """
     _texts: dict[tuple[int, float, Texts], str] = field(default_factory=dict)
+
+    @property
+    def goals(self) -> Sequence[tuple[float, float]]:
+        """The measured values, each with the error of both values."""
+        return [(each.value, sigma) for each, sigma in zip(self.targets, self.sigmas, strict=True)]
 
     def own(self) -> Texts:
         """The machine's values as it is."""
@@ -147,23 +198,8 @@ class ValueSearch:
     def simulated(self, texts: Texts) -> list[float]:
         """A set's simulated values, in the order of the measured ones."""
         self.run([texts])
-        return self.tried[texts] or [float("nan")] * len(self.targets)
-
-    def residuals(self, texts: Texts) -> NDArray[np.float64]:
-        """Simulated less measured values, in units of their errors."""
-        import numpy as np
-
-        self.run([texts])
-        values = self.tried[texts]
-        if values is None:
-            return np.full(len(self.targets), REFUSED)
-        pairs = zip(values, self.targets, self.sigmas, strict=True)
-        return np.array([(value - target.value) / sigma for value, target, sigma in pairs])
-
-    def root(self, texts: Texts) -> float:
-        """The residuals' root mean square."""
-        left = self.residuals(texts)
-        return float((left @ left / len(left)) ** 0.5)
+        found = self.tried[texts] or [None] * len(self.targets)
+        return [float("nan") if value is None else value for value in found]
 
     def best(self) -> Texts:
         """The tried value set within the ranges that is nearest to the measured values."""
@@ -223,18 +259,7 @@ class ValueSearch:
             plans += here
         if not plans:
             return points, []
-        outcome = campaign.run(
-            plans,
-            self.store,
-            self.jobs,
-            None,
-            self.out,
-            threads=self.threads,
-            executor=self.executor,
-        )
-        if outcome.interrupted:
-            raise KeyboardInterrupt
-        return points, outcome.failures
+        return points, self.finish(plans)
 
     def _plan(self, experiment: Experiment, texts: Texts) -> Plan:
         changes = [*experiment.overrides, *self.machine.overrides, *self._changes(texts)]
