@@ -39,7 +39,7 @@ def study(chosen: Study, changes: Mapping[str, Sequence[str]], store: Store, job
     """
     from elanite.base.text import counted, duration
     from elanite.campaign.cost import CostModel
-    from elanite.study import sensitivity
+    from elanite.study.probes import probes
 
     model = CostModel.learn(store)
     known: set[str] = set()
@@ -59,14 +59,14 @@ def study(chosen: Study, changes: Mapping[str, Sequence[str]], store: Store, job
         return len(new), seconds
 
     names = list(changes)
-    still, probes = sensitivity.probes(chosen, list(changes.values()))
+    still, probing = probes(chosen, list(changes.values()))
     sure = [
         add("the machine as it is", chosen.usual.values()),
-        add("probes", [plan for one in (still, *probes.values()) for plan in one.values()]),
+        add("probes", [plan for one in (still, *probing.values()) for plan in one.values()]),
     ]
     more = [
         add(names[number], chosen.plans(changes[names[number]]).values(), "at most ")
-        for number in probes
+        for number in probing
     ]
     (count, seconds), (others, longest) = (
         (sum(each[0] for each in found), sum(each[1] for each in found)) for found in (sure, more)
@@ -80,16 +80,16 @@ def study(chosen: Study, changes: Mapping[str, Sequence[str]], store: Store, job
         markup=False,
         soft_wrap=True,
     )
-    refused = [name for number, name in enumerate(names) if number not in probes]
+    refused = [name for number, name in enumerate(names) if number not in probing]
     if refused:
         screen.print(f"refused by an experiment: {', '.join(refused)}", markup=False)
 
 
 def refit(chosen: Study, store: Store, trials: int | None) -> None:
     """Print a joint refit's parameters and claims, and the cost of a set of values."""
+    from elanite import campaign
     from elanite.base.text import counted, duration
     from elanite.campaign.cost import CostModel
-    from elanite import campaign
     from elanite.study import refit as fitting
 
     taken = fitting.fitted(chosen)

@@ -5,7 +5,7 @@
 - ``calibration``, with ``measured``, ``search``, ``minimum``, ``identify`` and ``fit``: values
   nearest to measured ones.
 - ``own_claims``: users' claims, with measured values.
-- ``basis``: claims on short runs, for ``sensitivity``, ``refit`` and ``ablation``; ``changes``,
-  ``studied`` and ``ablation_table`` are their outcomes; ``heat_map`` and ``residuals`` draw
-  figures.
+- ``basis``: claims on short runs, for ``refit``, and with ``probes`` for ``sensitivity`` and
+  ``ablation``; ``changes``, ``studied`` and ``ablation_table`` are their outcomes; ``heat_map`` and
+  ``residuals`` draw figures.
 """

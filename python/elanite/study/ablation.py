@@ -3,8 +3,8 @@
 A claim is worth more, the more ways there are to miss it. The data file ``data/mechanisms.toml``
 names the model's mechanisms, and each machine file's changes that remove them. Each claim about a
 machine is measured on the unchanged machine and without each mechanism, with the same seed, on a
-study's short runs (see ``study``); probes find the mechanisms that do not act on a point (see
-``sensitivity``).
+study's short runs (see ``basis``); probes find the mechanisms that do not act on a point (see
+``probes``).
 
 Short runs' verdicts can differ from the scoreboard's. Both sides in a comparison have runs with the
 same length, and only their difference counts: a mechanism *decides* a claim if the claim holds with
@@ -25,7 +25,7 @@ from elanite.base.text import number
 from elanite.errors import UsageError
 from elanite.inputs.sources import did_you_mean
 from elanite.study.basis import measured
-from elanite.study.sensitivity import probed
+from elanite.study.probes import probed
 from elanite.validation.ablated import OUTCOME, WHOLE, Ablation
 from elanite.validation.board import measured as figure_of
 from elanite.validation.verdict import judge

@@ -1,10 +1,8 @@
 """Sensitivity: each claim's change if an uncertain parameter is a fifth lower or higher.
 
 A machine's uncertain parameters (see ``vary``) are changed one at a time, and the points behind
-claims (see ``study``) run again, with the same seeds. Probes keep this affordable. A probe runs a
-point for a fifth of the time, as it is and with a parameter a step away. If all tables are the same
-byte for byte, this step does not act on this point, and the change is zero. Only the other points
-run for the whole time.
+claims (see ``basis``) run again, with the same seeds, after probes (see ``probes``): a step that
+does not act on a claim's points changes it by zero.
 
 A number's change is a fraction of the published figure. A finding's change is that of the figure
 behind it that changes most, as a fraction of this figure. A change's interval has both sides'
@@ -17,18 +15,17 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite import _core, campaign
-from elanite.errors import ConfigError
+from elanite import _core
 from elanite.results.numbers import Number, difference, ratio
 from elanite.store import Store, keep, versions
 from elanite.study.basis import claim_points, measured, traffic
 from elanite.study.changes import SCHEMA
+from elanite.study.probes import probed
 from elanite.study.vary import varied
 from elanite.validation.verdict import judge
 
@@ -37,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elanite.campaign import CampaignOutcome, Observer
-    from elanite.inputs.plan import Plan, Point
+    from elanite.inputs.plan import Plan
     from elanite.study.basis import Study
     from elanite.study.vary import UncertainParameter
     from elanite.validation.claim import Claim
@@ -46,11 +43,6 @@ if TYPE_CHECKING:
 
 FOLDER = "sensitivity"
 """The folder for change tables, beside the store."""
-
-PROBE = 0.2
-"""A probe's length, as a fraction of the run for which it stands."""
-
-Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
@@ -92,51 +84,6 @@ def steps(study: Study) -> list[tuple[UncertainParameter, str]]:
 def override(each: UncertainParameter, step: str) -> str:
     """The machine file override of a step."""
     return f"{each.key}={each.steps[step]}"
-
-
-def probed(
-    study: Study,
-    store: Store,
-    changes: Sequence[Sequence[str]],
-    jobs: int | None = None,
-    observer: Observer | None = None,
-    out: str | None = None,
-) -> tuple[CampaignOutcome, dict[int, dict[str, Plan]]]:
-    """Simulate a study's points on changed machines, after probes; ``changes`` are machine file
-    overrides.
-
-    Returns each change's plans by its number. A change that an experiment refuses is left out, and
-    there are no plans after an interrupt.
-    """
-    still, probing = probes(study, changes)
-    plans = [planned for one in (study.usual, still, *probing.values()) for planned in one.values()]
-    first = campaign.run(plans, store, jobs, observer, out)
-    if first.interrupted:
-        return first, {}
-    found = {
-        number: _acting(study, store, still, probe, changes[number])
-        for number, probe in probing.items()
-    }
-    last = campaign.run(
-        [planned for one in found.values() for planned in one.values()], store, jobs, observer, out
-    )
-    last.reused += first.reused
-    last.simulated += first.simulated
-    last.failures = [*first.failures, *last.failures]
-    return last, {} if last.interrupted else found
-
-
-def probes(
-    study: Study, changes: Sequence[Sequence[str]]
-) -> tuple[dict[str, Plan], dict[int, dict[str, Plan]]]:
-    """The probes' plans: on the machine as it is, and with each change by its number, without those
-    that an experiment refuses.
-    """
-    found: dict[int, dict[str, Plan]] = {}
-    for number, change in enumerate(changes):
-        with suppress(ConfigError):
-            found[number] = study.plans(change, PROBE)
-    return study.plans(share=PROBE), found
 
 
 def effects(study: Study, changed: Sequence[Perturbation], store: Store) -> pl.DataFrame:
@@ -189,43 +136,6 @@ def kept(study: Study, out: Path) -> pl.DataFrame | None:
     """A study's change table, if it was kept below ``out``."""
     path = out / FOLDER / identity(study) / "effects.parquet"
     return pl.read_parquet(path) if path.is_file() else None
-
-
-def _acting(
-    study: Study,
-    store: Store,
-    still: Mapping[str, Plan],
-    probe: Mapping[str, Plan],
-    change: Sequence[str],
-) -> dict[str, Plan]:
-    """The points with a change, and the points as usual where the probe did not change."""
-    found = {}
-    for name, planned in study.plans(change).items():
-        before, after = (_by_key(plans[name]) for plans in (still, probe))
-        usual = _by_key(study.usual[name])
-        points = []
-        for key, point in _by_key(planned).items():
-            same = (
-                key in after
-                and key in before
-                and _tables(store, before[key]) == _tables(store, after[key])
-            )
-            points.append(usual[key] if same else point)
-        found[name] = replace(planned, points=tuple(points))
-    return found
-
-
-def _by_key(planned: Plan) -> dict[Key, Point]:
-    """The points by their distinction on one machine."""
-    return {
-        (point.series, json.dumps(point.parameters), point.seed): point for point in planned.points
-    }
-
-
-def _tables(store: Store, point: Point) -> object:
-    """The checksums of all of a finished point's tables."""
-    manifest = store.get(point.id)
-    return manifest.data["files"] if manifest else point.id
 
 
 def _row(
