@@ -30,6 +30,8 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,12 @@ MODULES = (
     *("altair", "jinja2", "polars", "rich.progress", "rich.table", "typer._adapters"),
 )
 """The commands' imports, except numpy and its dependents, since numpy starts threads."""
+
+JUDGING = {"claims", "report", "reproduce"}
+"""The commands that plan all shipped experiments: two seconds of processor time."""
+
+PAGES = {"--html", "--open", "report", "reproduce"}
+"""Words of commands that write a page: its templates are compiled first."""
 
 THREADS = {"jemalloc_bg_thd", "polars-ooc-clea"}
 """The names of the threads that polars starts when it is imported."""
@@ -131,9 +139,13 @@ def serve(channel: socket.socket) -> None:
         said, files, _, _ = socket.recv_fds(channel, 1 << 20, 3)
         if not said:
             os._exit(0)  # the tests have ended
+        asked = json.loads(said)
+        if JUDGING & set(asked["arguments"]):
+            plan_shipped()
+        if PAGES & set(asked["arguments"]):
+            compile_templates()
         if os.fork() == 0:
             channel.close()
-            asked = json.loads(said)
             command = os.fork()
             if command == 0:
                 become(asked, *files)
@@ -144,6 +156,27 @@ def serve(channel: socket.socket) -> None:
         with suppress(ChildProcessError):  # there is none
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
+
+
+@cache
+def plan_shipped() -> None:
+    """Plan the shipped experiments once: the forks find the plans, whole and quick, as made."""
+    sources, quick = (
+        import_module(f"elanite.{name}") for name in ("inputs.sources", "validation.quick")
+    )
+    for name in sources.shipped("experiment"):
+        for look in (None, 0):
+            quick.planned(name, look=look)
+    gc.freeze()
+
+
+@cache
+def compile_templates() -> None:
+    """Compile the templates of pages once."""
+    report = import_module("elanite.report.index")
+    for file in (Path(report.__file__ or "").parents[1] / "templates").glob("*.j2"):
+        report.templates(file.name, str)
+    gc.freeze()
 
 
 def become(asked: dict[str, Any], out: int, err: int, told: int) -> None:

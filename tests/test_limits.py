@@ -6,6 +6,9 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -18,7 +21,6 @@ from elanite.study import limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from conftest import Ended
 
@@ -280,6 +282,15 @@ load = ["20 MB/s", "80 MB/s"]
 """
 
 
+@cache
+def simulated(text: str) -> pl.DataFrame:
+    """An experiment's results, simulated once: warnings, and mistakes in them, change no result."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "own.toml"
+        file.write_text(text, encoding="utf-8")
+        return el.run(el.Experiment.load(file), out=Path(folder) / "out").summary()
+
+
 @pytest.mark.parametrize(
     ("arrivals", "warm_up", "window", "share"),
     [
@@ -305,7 +316,7 @@ def test_a_window_before_the_arrivals_are_stationary_is_told(
     (tmp_path / "own.toml").write_text(text, encoding="utf-8")
     expected = warmup.excess(arrivals, warm_up / 819.2, (warm_up + window) / 819.2)
     assert expected == pytest.approx(share, abs=0.03)
-    rows = el.run(el.Experiment.load(tmp_path / "own.toml"), out=tmp_path / "out").summary()
+    rows = simulated(text)
     (offered,) = rows.filter((rows["metric"] == "offered") & (rows["load_MBps"] == 20)).iter_rows(
         named=True
     )

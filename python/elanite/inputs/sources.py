@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -50,7 +51,12 @@ class Source:
 
 def shipped(kind: Kind) -> list[str]:
     """Names of a kind's shipped files, sorted."""
-    return sorted(name for name, _ in _walk(_root(kind)))
+    return list(_shipped(kind))
+
+
+@cache
+def _shipped(kind: Kind) -> tuple[str, ...]:
+    return tuple(sorted(name for name, _ in _walk(_root(kind))))
 
 
 def read(kind: Kind, named: str | Path) -> Source:
@@ -71,6 +77,7 @@ def read(kind: Kind, named: str | Path) -> Source:
     raise UsageError(_not_found(kind, argument))
 
 
+@cache
 def read_shipped(kind: Kind, name: str) -> Source | None:
     """The shipped machine or experiment with a name; `None` if it does not exist."""
     if not _NAME.fullmatch(name):

@@ -11,7 +11,8 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar
 
 from elanite.base import bounded, build, html, whole
 from elanite.base.text import minus, number, percent, plain
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import jinja2
+    from jinja2.bccache import Bucket
 
     from elanite.figures import Figure
     from elanite.inputs.machine import Machine
@@ -138,6 +140,7 @@ def environment(**filters: Callable[..., object]) -> jinja2.Environment:
 
     found = jinja2.Environment(
         loader=jinja2.FunctionLoader(template),
+        bytecode_cache=_compiled(),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -154,6 +157,24 @@ def environment(**filters: Callable[..., object]) -> jinja2.Environment:
         **filters,
     )
     return found
+
+
+@cache
+def _compiled() -> jinja2.BytecodeCache:
+    """The templates that this process has compiled: a campaign writes its report many times."""
+    import jinja2
+
+    class Compiled(jinja2.BytecodeCache):
+        codes: ClassVar[dict[str, bytes]] = {}
+
+        def load_bytecode(self, bucket: Bucket) -> None:
+            if bucket.key in self.codes:
+                bucket.bytecode_from_string(self.codes[bucket.key])
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            self.codes[bucket.key] = bucket.bytecode_to_string()
+
+    return Compiled()
 
 
 def template(name: str) -> str:
