@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from html import escape
 from pathlib import Path
 
@@ -235,8 +236,8 @@ def main(out: str) -> None:
         animated(result.congestion(point), TITLE), encoding="utf-8"
     )
     readme = DOCS.parent / "README.md"
-    sentence = f"**{headline(el.scoreboard(out))}**"
-    text = re.sub(r"(?m)^\*\*\d+ of .*\*\*", sentence, readme.read_text(encoding="utf-8"))
+    sentence = textwrap.fill(f"**{headline(el.scoreboard(out))}**", 100, break_on_hyphens=False)
+    text = re.sub(r"(?ms)^\*\*\d+ of .*?\*\*", sentence, readme.read_text(encoding="utf-8"))
     readme.write_text(text, encoding="utf-8")
 
 

@@ -62,13 +62,15 @@ Verdicts and cases must not depend on it.
 """
 
 CLOCK = re.compile(
-    r"\btime\.(?:monotonic|perf_counter|process_time|thread_time)(?:_ns)?\(|\bInstant::now\b|\.elapsed\(\)"
-    r"|\bru_[us]time\b|\bos\.times\(|\btimeit\b"
+    r"\btime\.(?:monotonic|perf_counter|process_time|thread_time)(?:_ns)?\("
+    r"|\bInstant::now\b|\.elapsed\(\)|\bru_[us]time\b|\bos\.times\(|\btimeit\b"
 )
 
 RANDOM = re.compile(
-    r"\bRandom\(\)|\brandom\.(?:random|randint|randrange|choices?|sample|shuffle|uniform|gauss|getrandbits|randbytes|seed)\("
-    r"|default_rng\(\)|\bos\.urandom\(|thread_rng|from_entropy|from_os_rng|\brand::rng\(|\bOsRng\b|RngSeed::Random"
+    r"\bRandom\(\)|\brandom\.(?:random|randint|randrange|choices?|sample|shuffle|uniform"
+    r"|gauss|getrandbits|randbytes|seed)\("
+    r"|default_rng\(\)|\bos\.urandom\(|thread_rng|from_entropy|from_os_rng"
+    r"|\brand::rng\(|\bOsRng\b|RngSeed::Random"
 )
 """Random numbers that no seed decides."""
 

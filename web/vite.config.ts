@@ -1,7 +1,8 @@
 import preact from "@preact/preset-vite";
 import { defineConfig } from "vite";
 
-// Relative addresses: the page lies in any folder of any server. The package of Python takes it from where `elanite explore` serves it.
+// Relative addresses: the page lies in any folder of any server. The package of Python takes it from
+// where `elanite explore` serves it.
 export default defineConfig({
   base: "./",
   plugins: [preact()],

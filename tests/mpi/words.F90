@@ -1,7 +1,8 @@
-! The parts of MPI that are Fortran's own: its types, its constants in memory, functions that MPI calls, strings.
+! The parts of MPI that are Fortran's own: its types, its constants in memory, functions that MPI
+! calls, strings.
 !
-! MODULE is the module, mpi or mpi_f08; without it, the program includes mpif.h. All three print the same lines, and their
-! messages are the same.
+! MODULE is the module, mpi or mpi_f08; without it, the program includes mpif.h. All three print the
+! same lines, and their messages are the same.
 
 #ifdef MODULE
 #define USE_MPI use MODULE
@@ -55,7 +56,8 @@ program words
   start = MPI_Wtime()
   next = mod(rank + 1, ranks)
   previous = mod(rank + ranks - 1, ranks)
-  call MPI_Sendrecv(rank, 1, MPI_INTEGER, next, 7, token, 1, MPI_INTEGER, previous, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
+  call MPI_Sendrecv(rank, 1, MPI_INTEGER, next, 7, token, 1, MPI_INTEGER, previous, 7, &
+                    MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
 
   ! A row of a matrix, which lies apart in memory.
   columns = real(rank)
@@ -69,7 +71,8 @@ program words
   turned = cmplx(rank, -rank, kind(turned))
   call MPI_Allreduce(MPI_IN_PLACE, turned, 1, MPI_DOUBLE_COMPLEX, MPI_SUM, MPI_COMM_WORLD, error)
   pair = (/ dble(mod(rank * 3, ranks)), dble(rank) /)
-  call MPI_Allreduce(MPI_IN_PLACE, pair, 1, MPI_2DOUBLE_PRECISION, MPI_MAXLOC, MPI_COMM_WORLD, error)
+  call MPI_Allreduce(MPI_IN_PLACE, pair, 1, MPI_2DOUBLE_PRECISION, MPI_MAXLOC, &
+                     MPI_COMM_WORLD, error)
   anywhere = rank == ranks - 1
   everywhere = rank /= 0
   call MPI_Allreduce(MPI_IN_PLACE, anywhere, 1, MPI_LOGICAL, MPI_LOR, MPI_COMM_WORLD, error)

@@ -52,7 +52,8 @@ _LANE = {
 } | {"XDR": "200"}
 """Nominal Gb/s per lane."""
 _IGNORED = re.compile(
-    r"\s*(#|$|(vendid|devid|sysimgguid|switchguid|caguid|rtguid)\s*=|Non-Chassis|Chassis\b|ibwarn:|module\b)",
+    r"\s*(#|$|(vendid|devid|sysimgguid|switchguid|caguid|rtguid)\s*="
+    r"|Non-Chassis|Chassis\b|ibwarn:|module\b)",
     re.IGNORECASE,
 )
 

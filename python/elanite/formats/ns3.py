@@ -38,7 +38,8 @@ TOPOLOGY = "ns-3 topology (topology.txt of HPCC)"
 FLOWS = "list of flows of ns-3 (flow.txt of HPCC)"
 
 LINE = re.compile(
-    r"\d+\s+\d+\s+(?:[\d.]+[^\s=]*b(?:ps|/s)\s+[^\s=]+|[\d.]+(?:e\d+)?\s+[\d.]+(?:m|u|n|p)?s)(?:\s.*)?",
+    r"\d+\s+\d+\s+(?:[\d.]+[^\s=]*b(?:ps|/s)\s+[^\s=]+"
+    r"|[\d.]+(?:e\d+)?\s+[\d.]+(?:m|u|n|p)?s)(?:\s.*)?",
     re.IGNORECASE,
 )
 """A link. Elanite's own graphs write `rate=25Gb/s`."""

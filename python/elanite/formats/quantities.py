@@ -14,7 +14,8 @@ from elanite.base import units
 
 _NUMBER = r"(\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE]([+-]?\d{1,2}))?"
 _RATE = re.compile(
-    rf"{_NUMBER}\s*(?:([kKMGTP]?)(i?)(bps|b/s|bit/s|bits/s|Bps|B/s|bytes/s)|([mgt])(?:bps|bits?/s|b/s))"
+    rf"{_NUMBER}\s*(?:([kKMGTP]?)(i?)(bps|b/s|bit/s|bits/s|Bps|B/s|bytes/s)"
+    r"|([mgt])(?:bps|bits?/s|b/s))"
 )
 _TIME = re.compile(rf"{_NUMBER}\s*(s|ms|us|µs|ns|ps|sec|)")
 _PLAIN = re.compile(_NUMBER)
