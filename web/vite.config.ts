@@ -1,7 +1,7 @@
 import preact from "@preact/preset-vite";
 import { defineConfig } from "vite";
 
-// Relative addresses: the page lies in any folder of any server. The package of Python takes it from
+// Relative addresses: the page lies in any folder of any server. The Python package takes it from
 // where `elanite explore` serves it.
 export default defineConfig({
   base: "./",
