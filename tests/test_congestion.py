@@ -571,3 +571,29 @@ def test_empty_positions_of_a_tree_have_no_links() -> None:
         text for text, align in labels.select("text", "align").iter_rows() if align == "center"
     ]
     assert spans == ["0-3", "4-7", "8-11"]
+
+
+def test_a_dead_cable_marks_no_parallel_one() -> None:
+    chosen = point([2, 2], [2], parallel=[2])
+    fault = {
+        "fault": 0,
+        "part": "link",
+        "name": "cable from switch 1.1 to switch 2.0 (cable 2 of 2)",
+        "from": "switch 1.1",
+        "to": "switch 2.0",
+        "down_ps": 5_000_000,
+    }
+    faults = pl.DataFrame([fault], schema=empty("faults").schema)
+    found = congestion.of_tables(
+        chosen.json, TINY.table("", "links"), empty("slices"), (0.0, 120.0), 0, faults
+    )
+    ends = {"switch 1.1", "switch 2.0"}
+    names = found.links.with_columns(name=congestion.NAMED).filter(
+        pl.col("from").is_in(ends) & pl.col("to").is_in(ends)
+    )
+    assert len(names) == 4, "two cables, each in both directions"
+    assert sorted(names.filter(pl.col("link").is_in(found.failed))["name"]) == [
+        "switch 1.1 → switch 2.0 (cable 2 of 2)",
+        "switch 2.0 → switch 1.1 (cable 2 of 2)",
+    ]
+    assert len(found.failed) == 2

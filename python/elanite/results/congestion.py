@@ -23,6 +23,7 @@ adapter's queue.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
@@ -60,8 +61,14 @@ WARMED = ("jobs", "collective", "mix")
 
 _ALIKE = pl.len().over("from", "to")
 
+_ORDINAL = pl.col("link").rank("ordinal").over("from", "to")
+"""A link's place among parallel cables, from 1 on, in both directions."""
+
+_PLACE = re.compile(r" \(cable (\d+) of \d+\)$")
+"""The place among parallel cables in a fault's name."""
+
 NAMED = pl.format("{} → {}", "from", "to") + pl.when(_ALIKE > 1).then(
-    pl.format(" (cable {} of {})", pl.col("link").rank("ordinal").over("from", "to"), _ALIKE)
+    pl.format(" (cable {} of {})", _ORDINAL, _ALIKE)
 ).otherwise(pl.lit(""))
 """A link's name in a network's wiring: its ends, and its place among parallel cables."""
 
@@ -250,8 +257,8 @@ def in_words(fault: Fault) -> str:
 
 
 def _failed(links: pl.DataFrame, faults: pl.DataFrame) -> frozenset[int]:
-    """The links that were down: cables' and adapters' links by their ends, switches' and rails'
-    links by name.
+    """The links that were down: cables' and adapters' links by their ends and, of parallel cables,
+    by their place; switches' and rails' links by name.
     """
     found: set[int] = set()
     down = faults.filter(pl.col("down_ps").is_not_null())
@@ -260,6 +267,8 @@ def _failed(links: pl.DataFrame, faults: pl.DataFrame) -> frozenset[int]:
         if fault["from"] is not None:
             ends = [fault["from"], fault["to"]]
             here = start.is_in(ends) & end.is_in(ends)
+            if place := _PLACE.search(fault["name"]):
+                here &= pl.lit(int(place[1])) == _ORDINAL
         elif fault["part"] == "switch":
             here = (start == fault["name"]) | (end == fault["name"])
         elif fault["part"] == "rail":
