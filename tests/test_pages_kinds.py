@@ -100,18 +100,20 @@ def test_a_search_has_no_load_where_it_begins(elanite: Run, tmp_path: Path) -> N
         for row, metric, mean in means(rows)
         if row["series"] == "search"
     }
-    _, *body = tables_of(page)["Saturation point of every configuration"]
-    assert [row[0] for row in body] == ["search, tornado", "search, neighbor"]
+    _, *body = tables_of(page)["Saturation point of every configuration of search"]
+    assert [row[0] for row in body] == ["tornado", "neighbor"]
     for (label, *cells), pattern in zip(body, ("tornado", "neighbor"), strict=True):
         expected = [
             number(found[pattern, metric]) for metric in ("saturation", "accepted", "latency_mean")
         ]
         assert [cell.partition(" ")[0] for cell in cells] == expected, label
-    (said,) = (one for one in Parts(page).findings if one.startswith("Saturation point: "))
+    (said,) = (
+        one for one in Parts(page).findings if one.startswith("Saturation point of search: ")
+    )
     ends = sorted(found[pattern, "saturation"] for pattern in ("tornado", "neighbor"))
     figures = re.findall(r"([\d,.]+)(?: ± [\d.,]+)? MB/s per node", said)
     assert figures == [number(end) for end in dict.fromkeys(ends)]
-    _, *loads = tables_of(page)["Throughput of every configuration"]
+    _, *loads = tables_of(page)["Throughput of every configuration of load"]
     assert len(loads) == 1, "the search is no load"
 
 

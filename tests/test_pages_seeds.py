@@ -79,3 +79,49 @@ def _lists(page: str) -> list[tuple[list[str], int]]:
     starts = [match.start() for match in re.finditer(r'\{"name": ?"point_', page)]
     params = [json.JSONDecoder().raw_decode(page[start:])[0] for start in starts]
     return [(param["bind"]["labels"], param["value"]) for param in params]
+
+
+FEW = """
+title = "Few messages"
+machine = "es40-qsnet"
+[run]
+warm_up = "1 ms"
+window = "2 ms"
+batches = 4
+seeds = 1
+[[series]]
+name = "once"
+[series.jobs.a]
+pattern = "neighbor"
+nodes = 4
+message = "256 KB"
+sizes = "exponential"
+arrivals = "exponential"
+load = "100 MB/s"
+[[series]]
+name = "often"
+run = { seeds = 6 }
+[series.jobs.a]
+pattern = "butterfly"
+nodes = 4
+message = "256 KB"
+sizes = "exponential"
+arrivals = "exponential"
+load = "100 MB/s"
+"""
+
+
+def test_a_configuration_has_the_messages_of_its_own_seeds(elanite: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(FEW, encoding="utf-8")
+    rows = results(elanite("run", "mine.toml", "--html", "page.html", "--format", "csv"))
+    messages = dict.fromkeys(("once", "often"), 0)
+    for row in rows:
+        if row["metric"] == "messages":
+            messages[row["series"]] += int(float(row["value"]))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    (said,) = (one for one in Parts(page).findings if one.startswith("Mean latency"))
+    _, *body = tables_of(page)["Throughput of every configuration"]
+    for series, count in messages.items():
+        assert re.search(rf"\(of {count} messages\) \({series}\)", said), said
+        assert next(row[-1] for row in body if row[0] == series).endswith(f"(of {count} messages)")
+    assert "points of 6 seeds" not in page, "one series has one seed"

@@ -458,3 +458,25 @@ def test_links_are_shared_by_several_programs_only() -> None:
     assert found["link"].to_list() == [3, 1]
     assert found["waiting_ps"].to_list() == [7, None], "link 1 comes from a node"
     assert found.select("x", "y").rows() == [(7, 70), (10, 5)]
+
+
+def test_size_classes_have_the_axis_of_their_list(folder: Path, elanite: Run) -> None:
+    text = HEAD + WEB + 'start = ["0 us", "50 us"]\n'
+    (folder / "mine.toml").write_text(text)
+    rows = table(elanite("run", "mine.toml", "--html", "page.html", "--format", "csv"))
+    page = (folder / "page.html").read_text()
+    (name,) = (one for one in tables_of(page) if one.startswith("Every configuration"))
+    assert name == "Every configuration", "of one series"
+    head, *body = tables_of(page)[name]
+    assert head[1:3] == ["fct slowdown p50, first", "fct slowdown p50, last"]
+    assert "First and last web.start of each configuration: 0 and 50 µs." in page
+    jobs = rows["job"].unique(maintain_order=True).to_list()
+    assert [row[0] for row in body] == [f"job {job}" for job in jobs]
+    for row, job in zip(body, jobs, strict=True):
+        for cell, start in zip(row[1:3], ("0 ps", "50 us"), strict=True):
+            (value,) = rows.filter(
+                (pl.col("job") == job)
+                & (pl.col("web.start") == start)
+                & (pl.col("metric") == "fct_slowdown_p50")
+            )["value"]
+            assert cell == number(value)

@@ -211,6 +211,12 @@ def test_a_replay_beyond_its_bound_has_a_timeline(elanite: Command, tmp_path: Pa
         ["rank 3", "calc of 100 µs"],
     ]
     assert embedded(page)["messages"]["source"] == [0]
+    ranks = Tables(page).found["Ranks, the longest wait first"]
+    assert ranks.columns[2] == "last end, µs"
+    since = {row[0]: float(row[3]) for row in rows}
+    order = [row[0] for row in ranks.rows if row[0] in since]
+    assert order == sorted(since, key=lambda rank: (since[rank], rank))
+    assert [row[0] for row in ranks.rows[len(order) :]] == ["rank 1"], "it has ended"
 
 
 def test_a_wrong_trace_has_no_page(elanite: Command, tmp_path: Path) -> None:

@@ -121,10 +121,14 @@ def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
     """The curves in tidy rows, in row order; ``kinds`` are the series' benchmark kinds."""
     found: list[Curve] = []
     groups: list[tuple[str, list[str]]] = []
+    sought = searches(rows)
     for kind in dict.fromkeys(kinds.values()):
         series = [name for name, of in kinds.items() if of == kind]
+        searching = [name for name in series if name in sought]
+        apart = [searching, [name for name in series if name not in sought]]
         groups += [
-            (kind, group) for group in ([series] if kind == JOBS else comparable(rows, series))
+            (kind, group)
+            for group in (filter(None, apart) if kind == JOBS else comparable(rows, series))
         ]
     for kind, group in groups:
         here = rows.filter(pl.col("series").is_in(group))
@@ -227,17 +231,26 @@ def within_kinds(rows: pl.DataFrame, kinds: Mapping[str, str]) -> dict[str, set[
     return found
 
 
+def _program(job: str | None) -> str:
+    """The program of a row: ``web`` for its flows of a size class, ``web, to 10 KB``."""
+    return (job or "").partition(", ")[0]
+
+
 def _of_kind(rows: pl.DataFrame, kind: str, group: str, *, aside: bool = False) -> Iterator[Curve]:
     """One kind's curves; jobs ``aside`` run beside the benchmark of their group."""
     over = {name: axis for name, axis, _ in _core.plots()}.get(kind, "")
+    if kind == PROGRAMS and len({_program(job) for job in rows["job"].unique()}) > 1:
+        over = ""  # a program's start is a parameter of the others
     names = distinguishing(rows)
     means: dict[str, dict[str, float]] = {}
     halves: dict[str, dict[str, float]] = {}
     found: dict[tuple[str, str], Curve] = {}
-    seeds = rows["seed"].n_unique()
     judged = with_states(rows) if kind == JOBS else rows.with_columns(_STEADY)
-    keys = [*parameters(judged), STATE, REASON, "metric", "unit"]
-    for row in summarise(judged, keys).iter_rows(named=True):
+    keys = [*parameters(judged), STATE, REASON]
+    seeds = judged.group_by(keys).agg(pl.col("seed").n_unique().alias("_seeds"))
+    summary = summarise(judged, [*keys, "metric", "unit"])
+    summary = summary.join(seeds, on=keys, nulls_equal=True, maintain_order="left")
+    for row in summary.iter_rows(named=True):
         key = repr(
             [
                 value
@@ -247,7 +260,12 @@ def _of_kind(rows: pl.DataFrame, kind: str, group: str, *, aside: bool = False) 
         )
         if key not in means:
             axis = next(
-                (name for name in (f"{row['job']}.{over}", over) if row.get(name) is not None), ""
+                (
+                    name
+                    for name in (f"{_program(row['job'])}.{over}", over)
+                    if row.get(name) is not None
+                ),
+                "",
             )
             if kind != JOBS and (axis not in names or _numeric(row, axis) is None):
                 axis = ""  # node sets, such as "0-14:2", have no order
@@ -262,7 +280,7 @@ def _of_kind(rows: pl.DataFrame, kind: str, group: str, *, aside: bool = False) 
             curve = found.setdefault((axis, own), Curve(kind, own, axis, [], group, job, beside))
             at = label(row[axis]) if axis else ""
             halves[key] = {}
-            state = QueueState(row[STATE]), row[REASON], seeds
+            state = QueueState(row[STATE]), row[REASON], row["_seeds"]
             curve.places.append(
                 CurvePoint(_numeric(row, axis), at, means[key], halves[key], *state)
             )

@@ -269,7 +269,7 @@ def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> lis
         note += f" Jobs: in the first {number(known.recorded_us)} µs of the window."
     seeds = len({one.point.seed for one in found})
     if seeds > 1:
-        note += f" Of all points of {seeds} seeds, this one has the hottest link."
+        note += " Of all points with all seeds, this one has the hottest link."
     made = [PageTable(columns, rows, f"Hottest links{where}", right=columns[1:], note=note)]
     hot: dict[str, Hottest] = {}
     for one in found:
@@ -288,7 +288,7 @@ def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> lis
             seed = (str(one.point.seed),) if seeds > 1 else ()
             rows.append((one.configuration, *seed, *_cells(one.links.row(0, named=True))))
         name = "Hottest link of every configuration"
-        note = f"The hottest link in any of {seeds} seeds, with its seed." if seeds > 1 else ""
+        note = "The hottest link with any of its seeds, and this seed." if seeds > 1 else ""
         made.append(
             PageTable(
                 columns, rows, name, right=columns[-3:], note=note, folded=len(rows) > MOST_OPEN

@@ -351,7 +351,11 @@ def _regions(replay: Replay, note: str) -> list[PageTable]:
 
 
 def _ranks(replay: Replay, note: str) -> PageTable:
-    slowest = replay.tables["ranks"].sort("end_us", "rank", descending=[True, False])
+    ranks = replay.tables["ranks"]
+    slowest = ranks.sort("end_us", "rank", descending=[True, False])
+    if note:  # the last operation that ended tells nothing about a rank that waits
+        since = replay.tables["waiting"].group_by("rank").agg(pl.col("free_us").min())
+        slowest = ranks.join(since, on="rank", how="left").sort("free_us", "rank", nulls_last=True)
     rows = [
         (
             f"rank {row['rank']}",
@@ -363,11 +367,15 @@ def _ranks(replay: Replay, note: str) -> PageTable:
         )
         for row in slowest.head(traffic.MOST_RANKS).iter_rows(named=True)
     ]
+    order = "longest wait" if note else "slowest"
     left = (
-        f"{len(rows)} of {len(slowest):,} ranks, the slowest." if len(rows) < len(slowest) else ""
+        f"{len(rows)} of {len(slowest):,} ranks, the {order} first."
+        if len(rows) < len(slowest)
+        else ""
     )
-    columns = ("rank", "node", "end, µs", "computes, µs", "operations", "sent", "received")
+    end = "last end, µs" if note else "end, µs"
+    columns = ("rank", "node", end, "computes, µs", "operations", "sent", "received")
     note = " ".join(filter(None, (left, note)))
     return PageTable(
-        columns, rows, "Ranks, the slowest first", columns[1:], folded=len(rows) > 8, note=note
+        columns, rows, f"Ranks, the {order} first", columns[1:], folded=len(rows) > 8, note=note
     )

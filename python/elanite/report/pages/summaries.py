@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base.text import YES_OR_NO, heading, worded
-from elanite.report.pages.curves import JOBS, LATENCY, SEARCHED
+from elanite.report.pages.curves import JOBS, LATENCY, PROGRAMS, SEARCHED
 from elanite.report.pages.frame import PageTable
 from elanite.report.pages.worded import LOWER_END, cell, few_messages, with_half
 
@@ -30,7 +30,11 @@ def tables(found: Sequence[Curve], units: Mapping[str, str]) -> list[PageTable]:
             made += [_saturations(searches, units)] if searches else []
             made += [_throughput(loads, units), _states(loads, units)] if loads else []
         elif len(here) > 1:
-            made.append(_ranges(here, kind, units))
+            axes = dict.fromkeys(curve.axis for curve in here)
+            made += [
+                _ranges([curve for curve in here if curve.axis == axis], kind, units, len(axes) > 1)
+                for axis in axes
+            ]
     return made
 
 
@@ -122,7 +126,12 @@ def _states(found: Sequence[Curve], units: Mapping[str, str]) -> PageTable:
     )
 
 
-def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> PageTable:
+def _ranges(
+    found: Sequence[Curve], kind: str, units: Mapping[str, str], several: bool
+) -> PageTable:
+    """Curves over one axis; ``several`` if others have another one or, such as sets of nodes,
+    none.
+    """
     metrics = next((metrics for name, _, metrics in _core.plots() if name == kind), list(units))
     metrics = [
         each
@@ -142,13 +151,10 @@ def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Page
             cells += [cell(place, metric, units) for place in ends]
         rows.append(cells)
     note = f"First and last {axis} of each configuration: {_spans(found)}." if axis else ""
-    return PageTable(
-        columns,
-        rows,
-        f"Every configuration of {found[0].group or kind}",
-        right=columns[1:],
-        note=note,
-    )
+    name = found[0].group or ("" if kind == PROGRAMS else kind)
+    which = f" {f'over {axis}' if axis else 'without an axis'}" if several else ""
+    caption = f"Every configuration{f' of {name}' if name else ''}{which}"
+    return PageTable(columns, rows, caption, right=columns[1:], note=note)
 
 
 def _spans(found: Sequence[Curve]) -> str:
