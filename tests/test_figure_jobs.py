@@ -11,6 +11,7 @@ from conftest import frame
 from elanite import figures
 from elanite.errors import UsageError
 from elanite.figures import generic, tabular
+from elanite.figures.style import BYTES
 from elanite.results import frames
 from test_figure_grouping import base
 
@@ -147,5 +148,32 @@ def test_general_figures_have_the_offered_load_where_it_is_not_the_nominal_one(
     )
     assert ("at 60 MB/s they offered 102.4 ±" in figure.caption) == measured
     if measured:
+        other = offered(*(mean / 2 for mean in means), half=half).with_columns(job=pl.lit("b"))
+        one, *_ = generic.draw(pl.concat([offered(*means, half=half), other]), {"s": "jobs"})
+        assert "at 60 MB/s they offered 51.2 to 102.4 MB/s." in one.caption, "of both jobs"
         assert [row["offered"] for row in values] == pytest.approx(means)
         assert [row["mean"] for row in values] == pytest.approx(means)
+
+
+def test_captions_have_the_loads_that_a_figure_leaves_out() -> None:
+    few = pl.when(pl.col("a.load") == "150 MB/s").then(0.5).otherwise(1.0)
+    rows = jobs().filter(pl.col("job") == "a").drop("b.load", "b.load_MBps")
+    rows = rows.with_columns(
+        value=pl.when(pl.col("metric") == "accepted").then(few * pl.col("value")).otherwise("value")
+    )
+    wanted = base() | {"x": "a.load_MBps"}
+    (steady,) = figures.draw(wanted | {"steady": True}, rows)
+    assert "Left out: 2 undecided of 6 loads." in steady.caption
+    assert len(tabular.table(steady)[1]) == 4
+    (every,) = figures.draw(wanted, rows)
+    assert "Left out" not in every.caption
+    (best,) = figures.draw(base() | {"x": "a.message_bytes", "sustained": True}, rows)
+    assert "at the load with the highest accepted load" in best.caption
+
+
+@pytest.mark.parametrize("kind", [{"draw": "bars"}, {"x_scale": "log"}, {"x_scale": "linear"}])
+def test_sizes_on_an_axis_have_their_units(kind: dict[str, str]) -> None:
+    rows = jobs().filter((pl.col("job") == "a") & (pl.col("a.load") == "50 MB/s"))
+    (figure,) = figures.draw(base() | {"x": "a.message_bytes"} | kind, rows)
+    x = figure.spec()["layer"][0]["encoding"]["x"]
+    assert x["axis"]["labelExpr"] == BYTES

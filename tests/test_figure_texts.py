@@ -154,7 +154,7 @@ def test_a_caption_names_the_intervals_that_the_frame_cuts() -> None:
         .otherwise("value")
     )
     drawn = {
-        "load 20,000": own(rows, metric="latency_mean"),
+        "load 20,000 MB/s": own(rows, metric="latency_mean"),
         "20 GB/s at uniform": own(rows, metric="latency_mean", draw="bars", x="pattern"),
         "19,920 offered": own(rows, metric="", draw="loads", x=""),
         "load 20 GB/s": generic.draw(rows.filter(pl.col("metric") == "latency_mean"), {}),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.base.text import grouped, plain, value_list
+from elanite.base.text import counted, grouped, plain, value_list
 from elanite.errors import UsageError
 from elanite.figures import asked_layers, axes, origin, published
 from elanite.figures import curves as layers_of
@@ -24,6 +24,7 @@ from elanite.figures.style import Figure, layered
 from elanite.inputs.sources import did_you_mean
 from elanite.results.frames import (
     SHIPPED,
+    STATE,
     padded,
     parameters,
     resolved,
@@ -33,7 +34,7 @@ from elanite.results.frames import (
 )
 from elanite.results.policies import with_policies
 from elanite.results.select import chosen, empty
-from elanite.results.states import is_steady, with_states
+from elanite.results.states import QueueState, is_steady, with_states
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -137,7 +138,8 @@ def figures_over(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
         there = (
             there.drop(panel["x"]) if panel["x"] != given else there
         )  # its twin has the parameter's name
-        bare = axes.unmeasured(there, there.filter(pl.col("metric") == panel["metric"]))
+        measured = there.filter(pl.col("metric") == panel["metric"])
+        bare = " ".join(filter(None, [_choice(panel, here), axes.unmeasured(there, measured)]))
         found_panels.append((here, grouping, drawn, bare))
     means = [data for *_, drawn, _ in found_panels for *_, data in drawn]
     if not means:
@@ -346,6 +348,22 @@ def _sustained(asked: FigureSection, rows: pl.DataFrame) -> pl.DataFrame:
     return bare.with_columns(found.select(name for name in named if name in found.columns)).select(
         found.columns
     )
+
+
+def _choice(asked: FigureSection, rows: pl.DataFrame) -> str:
+    """The caption sentences on the loads that ``steady`` and ``sustained`` leave out."""
+    said = []
+    rows = rows.filter(pl.col("metric") == asked["metric"])
+    if asked["steady"]:
+        named = [name for name in parameters(rows) if name != "series"]
+        loads = rows.select(*named, STATE).unique()
+        states = (QueueState.SATURATED, QueueState.UNDECIDED)
+        left = [(loads.filter(pl.col(STATE) == state).height, state.value) for state in states]
+        words = " and ".join(f"{number:,} {state}" for number, state in left if number)
+        said += [f"Left out: {words} of {counted(len(loads), 'load')}."] if words else []
+    if asked["sustained"] and rows.select(loads_of(rows)).unique().height > 1:
+        said.append("Each mark is at the load with the highest accepted load of its configuration.")
+    return " ".join(said)
 
 
 def _means(asked: FigureSection, rows: pl.DataFrame, grouping: Grouping) -> pl.DataFrame:

@@ -28,7 +28,7 @@ from elanite.figures.style import (
     size_axis,
 )
 from elanite.inputs.figure_checks import UNITS, factor, wrong_unit
-from elanite.results.frames import summarise
+from elanite.results.frames import SUFFIX, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -81,9 +81,8 @@ def axis(
         return alt.X(f"{x}:O", scale=alt.Scale(domain=marks), title=title, axis=steps), "O"
     if scale == "log":
         along = alt.Scale(type="log", base=2, domain=[first, last], nice=False, padding=PADDING)
-        return alt.X(
-            f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=marks, format=",d", grid=False)
-        ), "Q"
+        powers = alt.Axis(values=marks, format=",d", grid=False, labelExpr=_labels(data, x))
+        return alt.X(f"{x}:Q", title=title, scale=along, axis=powers), "Q"
     if scale == "decades":
         along = alt.Scale(type="log", domain=[first, last], nice=False, padding=PADDING)
         tens = [
@@ -92,9 +91,20 @@ def axis(
         ]
         tens_axis = alt.Axis(values=tens, format="~r", labelExpr=SMALL, grid=False)
         return alt.X(f"{x}:Q", title=title, scale=along, axis=tens_axis), "Q"
-    whole = alt.Axis(values=marks, grid=False) if data.schema[x].is_integer() else axes.plain()
+    labels = _labels(data, x)
+    whole = (
+        alt.Axis(values=marks, grid=False, labelExpr=labels)
+        if data.schema[x].is_integer()
+        else axes.plain()
+    )
     along = alt.Scale(domain=[first, last], nice=False, padding=PADDING)
     return alt.X(f"{x}:Q", title=title, scale=along, axis=whole), "Q"
+
+
+def _labels(data: pl.DataFrame, x: str) -> str | alt.UndefinedType:
+    """The expression that writes the axis labels of sizes with their units."""
+    sizes = x.endswith(SUFFIX["B"]) and data.schema[x].is_numeric()
+    return BYTES if sizes else alt.Undefined
 
 
 def stepped(asked: FigureSection, data: pl.DataFrame) -> FigureSection:
@@ -206,7 +216,7 @@ def bars(
             f"{x}:N",
             title=asked["x_title"] or axes.title(x),
             sort=steps,
-            axis=alt.Axis(labelAngle=0),
+            axis=alt.Axis(labelAngle=0, labelExpr=_labels(every, x)),
         ),
         color=colour(CURVE, curves, asked["legend"]) if len(curves) > 1 else alt.Undefined,
         xOffset=alt.XOffset(f"{CURVE}:N", sort=curves) if len(curves) > 1 else alt.Undefined,

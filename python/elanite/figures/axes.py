@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.base.text import counted, heading, number
+from elanite.base.text import counted, heading, number, symbol
 from elanite.figures.grouping import MACHINE, distinct, label_without, value_label, word
 from elanite.figures.style import BYTES, FEW, HEIGHT, PADDING, SMALL, size_axis
 from elanite.results.frames import SUFFIX
@@ -189,7 +189,8 @@ def place(value: float | str, x: str) -> str:
     if x.endswith(SUFFIX["B"]):
         unit = next((unit for unit in ("MB", "KB") if value >= BYTES_OF[unit]), "B")
         return f"{value / BYTES_OF[unit]:g} {unit}"
-    return f"{value:,g} {x}" if x == "nodes" else f"{value:,g}"
+    unit = next((unit for unit, suffix in SUFFIX.items() if x.endswith(suffix)), "")
+    return f"{value:,g} {x}" if x == "nodes" else f"{value:,g} {symbol(unit)}".rstrip()
 
 
 BYTES_OF = {"MB": 2**20, "KB": 2**10, "B": 1}

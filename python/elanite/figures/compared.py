@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.base.text import counted
+from elanite.base.text import counted, worded
 from elanite.figures import dodge, grouping, sides
 from elanite.figures.style import HEIGHT, RULE, Figure, layered
 from elanite.results.folders import varying_parameters
@@ -124,9 +124,7 @@ def _metric(
         padding=8, domain=[min(ends), max(ends)] if max(ends) > min(ends) else alt.Undefined
     )
     for number, side in enumerate(panels, 1):
-        title = ", ".join(
-            filter(None, [f"{series}: {metric.replace('_', ' ')}", fixed, side.words])
-        )
+        title = ", ".join(filter(None, [f"{series}: {worded(metric)}", fixed, side.words]))
         file = f"{experiment}-{series}-{metric}" + (f"-{number}" if len(panels) > 1 else "")
         side = side.moved("_change", "_low", "_high")
         if not dodge.words(side.rows):

@@ -18,7 +18,7 @@ import altair as alt
 import polars as pl
 
 from elanite import _core
-from elanite.base.text import SCALE, YES_OR_NO, heading, with_half, worded
+from elanite.base.text import SCALE, YES_OR_NO, heading, number, with_half, worded
 from elanite.figures import axes, dodge, grouping
 from elanite.figures.colours import PALETTE
 from elanite.figures.grouping import CURVE, Panel
@@ -99,11 +99,16 @@ def _off_nominal(offered: pl.DataFrame) -> str:
     beyond = (pl.col("mean") - load).abs() > pl.max_horizontal(
         (pl.col("high") - pl.col("low")) / 2, LOST * load
     )
-    far = resolved(summarise(offered)).drop_nulls("low").filter(beyond).sort(off, descending=True)
+    means = resolved(summarise(offered))
+    far = means.drop_nulls("low").filter(beyond).sort(off, descending=True)
     if far.is_empty():
         return ""
     row = far.row(0, named=True)
     got = with_half(row["mean"], (row["high"] - row["low"]) / 2)
+    alike = means.filter(load == row[NOMINAL])["mean"].sort().to_list()
+    least, most = number(alike[0]), number(alike[-1])
+    if least != most:
+        got = f"{least} to {most}"
     return (
         "The horizontal axis is the load that the sources offered in the measured window, which"
         f" differs from the nominal one: at {row['load']} they offered {got} {row['unit']}."
@@ -148,9 +153,9 @@ def _metric(
     log = _log(rows, main, unit, pl.concat([one["mean"] for one in data]).to_list())
     common = axes.share_scale(data, log=log)
     ends = axes.ends(pl.concat([one.select("mean", "low", "high") for one in data]), log=log)
-    title = f"{series}: {metric.replace('_', ' ')}"
-    for number, (panel, means) in enumerate(zip(panels, data, strict=True), 1):
-        name = f"{series}-{metric}" + (f"-{number}" if len(panels) > 1 else "")
+    title = f"{series}: {worded(metric)}"
+    for nth, (panel, means) in enumerate(zip(panels, data, strict=True), 1):
+        name = f"{series}-{metric}" + (f"-{nth}" if len(panels) > 1 else "")
         here = ", ".join(filter(None, [title, panel.words]))
         reach = ends if common else axes.ends(means, log=log)
         layers = _layers(means, x, (metric, unit), main, found, reach, log=log)
@@ -175,7 +180,7 @@ def _metric(
         first = (
             "Each mark is one value."
             if single
-            else f"Mean of {metric.replace('_', ' ')} over batches and seeds."
+            else f"Mean of {worded(metric)} over batches and seeds."
         )
         caption = " ".join(filter(None, [first, *more]))
         yield Figure(name, here, "", caption, layered(here, layers))
