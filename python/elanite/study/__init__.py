@@ -1,6 +1,6 @@
 """Studies: many values for a few keys, and their effects on results, claims or measured values.
 
-- ``ranges`` and ``vary``: values to try. ``limits``: warnings before a campaign.
+- ``ranges`` and ``vary``: values to try. ``limits`` and ``assumed``: warnings before a campaign.
 - ``sweeps``: all combinations or a sample. ``placements``: nodes for jobs.
 - ``calibration``, with ``measured``, ``search``, ``minimum``, ``identify`` and ``fit``: values
   nearest to measured ones.

@@ -11,8 +11,8 @@ A limit is one of these:
   digests;
 - ``warm-up``: the measured window begins before some sources' arrivals are stationary
   (``inputs.warmup``), so that the offered load differs from the nominal one;
-- ``assumed``: values that no source gives, with the claims that they move as far as a study has
-  computed that.
+- ``assumed``: values that no source gives (``study.assumed``), with the claims that they move as
+  far as a study has computed that.
 
 A limit changes no result and no exit code. The commands print each limit once per plan, on standard
 error: ``check``, ``run``, ``sweep``, ``calibrate`` and ``reproduce`` with one experiment in full,
@@ -26,36 +26,26 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base.text import counted, number, plain
-from elanite.inputs import sources, warmup
-from elanite.study import studied
-from elanite.study.vary import UNKNOWN
+from elanite.inputs import warmup
+from elanite.study import assumed
+from elanite.study.assumed import NAMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from elanite.inputs.machine import Machine, Parameter
+    from elanite.inputs.machine import Machine
     from elanite.inputs.plan import Plan, Point
-    from elanite.inputs.sources import Source
     from elanite.results.differences import PlanResult
-    from elanite.study.studied import Effect
 
 ASSUMED = "assumed"
 """The limit kind for assumed values."""
 
-NAMED = 3
-"""Most values, parameters or alike limits that a line names."""
-
-_AS_ON = re.compile(r"\bas on ([a-z][\w-]*)")
 _CHANGE = re.compile(r", (?=[\w.-]+=)")
 """The end of a change in a machine's label; a list has commas, too."""
-
-_IDLE = "of no effect"
-"""Marks, in a parameter's provenance, a value without use in the machine."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +95,11 @@ def of_work(plans: Sequence[Plan], fitted: Collection[str] = ()) -> list[Limit]:
 
     Parameters that are ``fitted`` in this work count as known.
     """
-    found = [limit for plan in _experiments(plans) for limit in assumed(plan, fitted)]
+    found = [
+        Limit(ASSUMED, each.machine, "assumed parameters", each.share, each.effects)
+        for plan in _experiments(plans)
+        for each in assumed.of_plan(plan, fitted)
+    ]
     return of_plans(plans) + list(dict.fromkeys(found))
 
 
@@ -290,98 +284,6 @@ def without_results(result: PlanResult) -> list[Limit]:
         "these values had no effect: all points with them have equal results, packet by packet"
     )
     return _of_alike("idle", result.plan.experiment.argument, new, message)
-
-
-def is_assumed(parameter: Parameter) -> bool:
-    """Whether a parameter's value is assumed: it has no source and no claim that it was fitted
-    to.
-    """
-    if parameter.fitted_to or _IDLE in parameter.source:
-        return False
-    if UNKNOWN.search(parameter.source):
-        return True
-    elsewhere = _AS_ON.search(parameter.source)
-    return elsewhere is not None and parameter.key in _assumed_on(elsewhere[1])
-
-
-@cache
-def _assumed_on(name: str) -> frozenset[str]:
-    """A shipped machine's assumed parameters."""
-    from elanite.inputs.machine import Machine
-
-    if name not in sources.shipped("machine"):
-        return frozenset()
-    return frozenset(each.key for each in Machine.load(name).parameters if is_assumed(each))
-
-
-def assumed(plan: Plan, fitted: Collection[str] = ()) -> list[Limit]:
-    """The assumed parameters that a plan rests on, without the ``fitted`` ones: a line for each
-    machine that has some.
-
-    Named effects come from the machine's shipped study: on this experiment's claims, or, for a
-    user's experiment, on any claim in the study. Without a computed effect, there is a line only
-    where no study could have found one: for machines without a study.
-    """
-    from elanite.inputs.machine import Machine
-    from elanite.inputs.overrides import of_experiment
-
-    changes = [change for change in plan.overrides if not of_experiment(change)]
-    found = []
-    for base in plan.machines:
-        machine = Machine.of(base, [*base.overrides, *changes])
-        keys = [
-            each.key for each in machine.parameters if is_assumed(each) and each.key not in fitted
-        ]
-        if keys and (effects := _effects(plan, machine, keys)):
-            total = f"{len(keys)} of {len(machine.parameters)}"
-            found.append(Limit(ASSUMED, base.name, "assumed parameters", total, effects))
-    return found
-
-
-def _effects(plan: Plan, machine: Machine, keys: Sequence[str]) -> str:
-    """The computed effects of some machine parameters in words; empty if its study has none."""
-    study = studied.shipped().get(machine.file.name)
-    if study is None or not _is_shipped(machine.file):
-        return (
-            "no study has computed their effects; vary them: elanite sweep EXPERIMENT --vary"
-            " KEY=VALUES"
-        )
-    claims = _claims(plan, study.claims)
-    strongest: dict[str, Effect] = {}
-    for each in study.effects:  # the strongest first
-        if each.parameter in keys and each.claim in claims:
-            strongest.setdefault(each.parameter, each)
-    same = {key for key in strongest if study.values[key]["value"] == str(machine[key])}
-    strongest = {key: each for key, each in strongest.items() if each.size and key in same}
-    named = [f"{key} ({each.claim} by {each.size:.1%})" for key, each in strongest.items()]
-    if not named:
-        return ""
-    more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-    named_claims = {each.claim for each in strongest.values()}
-    revisions = {study.older.get(claim, study.revision) for claim in named_claims} - {
-        _core.MODEL_REVISION
-    }
-    older = (
-        f" (some in a study of model revision {', '.join(map(str, sorted(revisions)))})"
-        if revisions
-        else ""
-    )
-    moved = f"small steps of {len(named)} of these move claims{older}"
-    return f"{moved}: {', '.join(named[:NAMED])}{more}; elanite explain KEY"
-
-
-def _is_shipped(source: Source) -> bool:
-    return source.argument in sources.shipped(source.kind)
-
-
-def _claims(plan: Plan, studied_: Sequence[str]) -> set[str]:
-    """The studied claims that an experiment decides; all studied claims for a user's experiment."""
-    from elanite.validation.claims import claims
-
-    own = {claim.id for claim in claims() if claim.experiment == plan.experiment.name} & set(
-        studied_
-    )
-    return own if _is_shipped(plan.experiment) else set(studied_)
 
 
 def as_data(limits: Iterable[Limit]) -> list[dict[str, object]]:
