@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from elanite.base.seeds import FIRST_SEED
-from elanite.cli import completion
+from elanite.cli import completion, fits
 from elanite.cli.common import (
     OUT,
     DryRun,
@@ -23,19 +23,16 @@ from elanite.cli.common import (
     Seed,
     Set,
     TableFormat,
-    console,
     data,
     opened,
     say,
-    table,
     warn,
 )
 from elanite.cli.engine import Simulators
 from elanite.cli.request import Request
-from elanite.cli.sensitivity import Claims, fitted_to_claims
+from elanite.cli.sensitivity import Claims, chosen_names
 
 if TYPE_CHECKING:
-    from elanite.errors import UsageError
     from elanite.inputs.experiment import Experiment
     from elanite.study.fit import Calibration
 
@@ -155,19 +152,7 @@ class Calibrate(Request):
                 "--to claims",
                 *("experiments", "to", "claims", "trials", "seed", "out", "jobs", "dry_run"),
             )
-            if len(self.experiments) > 1:
-                raise UsageError(
-                    f"--to claims takes one machine, not {', '.join(self.experiments)}"
-                )
-            fitted_to_claims(
-                self.experiments[0],
-                self.claims,
-                self.out,
-                self.engine.jobs,
-                self.seed,
-                self.trials,
-                dry=self.dry_run,
-            )
+            self._fit_to_claims()
             return
         if self.claims or not self.fit:
             missing = "--fit KEY=LOW..HIGH" if not self.fit else "--to claims, if it has --claims"
@@ -242,16 +227,34 @@ class Calibrate(Request):
             whole.write(self.machine_out, found.text)
             say(f"machine: {self.machine_out}")
         if self.format_ is TableFormat.JSON:
-            data(json.dumps(_json(found), indent=1, ensure_ascii=False))
+            data(json.dumps(fits.as_data(found), indent=1, ensure_ascii=False))
         else:
-            _print(found)
+            fits.show(found)
         if page:
             self._write(found, loaded, page)
             if self.open_:
                 opened(page)
         say(f"reproduce: {shlex.join(words)}")
         if found.undetermined:
-            raise undetermined(found, self.machine_out)
+            raise fits.undetermined(found, self.machine_out)
+
+    def _fit_to_claims(self) -> None:
+        """Fit all fitted parameters of a machine together to its fitted claims."""
+        from elanite.cli import forecast
+        from elanite.errors import UsageError
+        from elanite.store import Store
+        from elanite.study.basis import study
+        from elanite.study.refit import refit
+
+        if len(self.experiments) > 1:
+            raise UsageError(f"--to claims takes one machine, not {', '.join(self.experiments)}")
+        chosen = study(self.experiments[0], chosen_names(self.claims), self.seed)
+        store = Store(self.out / "store")
+        if self.dry_run:
+            forecast.refit(chosen, store, self.trials)
+            return
+        say(f"{len(chosen.claims)} claims; every set of values needs a simulation")
+        fits.show_refit(refit(chosen, store, self.engine.jobs, self.trials))
 
     def _check_machine_out(self) -> None:
         """Raise ``UsageError`` if the machine cannot be written, or if its file is one that is
@@ -293,76 +296,3 @@ class Calibrate(Request):
         inputs = kept.inputs([*again, *self.written(html=page, machine_out=fitted)])
         pages.write(page, calibration.page(found, self.again(), inputs))
         say(f"page: {page}")
-
-
-def _json(found: Calibration) -> dict[str, object]:
-    return {
-        "values": [asdict(each) for each in found.values],
-        "correlation": found.correlation,
-        "groups": [asdict(each) for each in found.groups],
-        "before": found.before,
-        "after": found.after,
-        "best": found.best,
-        "misfit": found.misfit or None,
-        "places": [asdict(each) for each in found.places],
-        "trials": found.trials,
-        "sets": found.sets,
-        "ended": found.ended,
-    }
-
-
-def _print(found: Calibration) -> None:
-    from elanite.base.text import micro, percent
-
-    screen = console()
-    headings = ("parameter", "before", "after", "standard error", "95% interval")
-    values = table(headings, right=headings[1:])
-    for each in found.values:
-        error = f"{each.error:.1%}" if each.determined else "not determined"
-        values.add_row(
-            each.key, micro(each.before), micro(each.supported), error, micro(each.interval)
-        )
-    screen.print(values)
-    groups = table(
-        ("experiment", "series", "metric", "values", "error before", "after", "worst"),
-        right=("values", "error before", "after", "worst"),
-    )
-    for group in found.groups:
-        errors = (f"{group.before:.1%}", f"{group.after:.1%}", percent(group.worst))
-        groups.add_row(group.experiment, group.series, group.metric, str(group.count), *errors)
-    screen.print(groups)
-    screen.print(
-        f"error, root mean square in sigmas: {found.before:.2f} before, {found.after:.2f} after"
-        + (f", {found.best:.2f} with undetermined values" if found.best < found.after else "")
-        + f"; {found.sets} sets of values, {found.trials} of them in the search"
-    )
-    for one, other, share in found.alike:
-        text = (
-            f"{one} and {other} can hardly be told apart (correlation {share:.3f}); keep one of"
-            " them, or measure more"
-        )
-        screen.print(text, style="yellow", markup=False)
-    if found.misfit:
-        screen.print(found.misfit, style="yellow", markup=False)
-    if not found.ended:
-        screen.print(
-            f"the search used its {found.trials} sets of values before it ended; allow more:"
-            " --trials",
-            style="yellow",
-            markup=False,
-        )
-
-
-def undetermined(found: Calibration, machine_out: Path | None) -> UsageError:
-    """The error that names the parameters that keep their values, with a remedy."""
-    from elanite.errors import UsageError
-
-    names = " or ".join(each.key for each in found.undetermined)
-    reasons = [f"  {found.misfit}"] if found.misfit else []
-    reasons += [f"  {each.key} keeps {each.before}: {each.reason}" for each in found.undetermined]
-    others = len(found.undetermined) < len(found.values)
-    where = f"{machine_out} has the other values; " if machine_out and others else ""
-    remedy = f"  {where}leave out --fit of such a parameter, widen its range, or measure more"
-    return UsageError(
-        "\n".join([f"the measured values do not determine {names}", *reasons, remedy])
-    )

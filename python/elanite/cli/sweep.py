@@ -26,7 +26,7 @@ from elanite.cli.common import (
 from elanite.cli.engine import Campaign
 from elanite.cli.request import Request
 from elanite.cli.results import Pictures, ResultsAs, Selection, finish, stop_if_interrupted
-from elanite.cli.sensitivity import Claims, one_at_a_time
+from elanite.cli.sensitivity import Claims
 
 
 class Method(StrEnum):
@@ -123,16 +123,7 @@ class Sweep(Request):
         if self.one_at_a_time:
             allowed = ("experiment", "one_at_a_time", "claims", "seed", "out", "format_", "jobs")
             self.refuse("--one-at-a-time", *allowed, "dry_run")
-            one_at_a_time(
-                self.experiment,
-                self.claims,
-                self.out,
-                self.engine.jobs,
-                self.seed,
-                self.format_,
-                self.again(),
-                dry=self.engine.dry_run,
-            )
+            self._study()
             return
         if self.claims or not self.vary:
             missing = (
@@ -178,4 +169,35 @@ class Sweep(Request):
                 found.whole.plan, self.words(Role.RESULT), self.verb, self.written(html=page)
             )
             self.pictures.draw(found.whole, self.again(), inputs, page, [*limited, *idle])
+        finish(outcome, self.again(), self.out)
+
+    def _study(self) -> None:
+        """Change one machine parameter at a time, and print the claims' changes."""
+        from elanite.base import host
+        from elanite.cli import forecast, output, sensitivity
+        from elanite.cli.progress import observer
+        from elanite.store import Store
+        from elanite.study import sensitivity as studies
+        from elanite.study.basis import study
+
+        output.refuse_terminal(self.format_)
+        chosen = study(self.experiment, sensitivity.chosen_names(self.claims), self.seed)
+        store, jobs = Store(self.out / "store"), self.engine.jobs
+        if self.engine.dry_run:
+            names = (studies.override(each, step) for each, step in studies.steps(chosen))
+            changes = {name: [name] for name in names}
+            forecast.study(chosen, changes, store, jobs or host.processors())
+            return
+        place = None if self.out == OUT else str(self.out)
+        outcome, changed = studies.run(chosen, store, jobs, observer(), place)
+        stop_if_interrupted(outcome, self.again())
+        if changed:
+            found = studies.effects(chosen, changed, store)
+            studies.write(chosen, found, self.out)
+            if self.format_ is OutputFormat.TABLE:
+                sensitivity.show(chosen, found)
+            elif self.format_ is OutputFormat.JSON:
+                data(json.dumps(found.to_dicts(), indent=1, ensure_ascii=False))
+            else:
+                output.rows(found, self.format_)
         finish(outcome, self.again(), self.out)

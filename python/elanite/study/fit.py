@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from elanite.base.text import micro, percent
 from elanite.study.identify import ALIKE
 
 if TYPE_CHECKING:
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
     from elanite.figures import Figure
     from elanite.inputs.machine import Machine
     from elanite.study.measured import ValueComparison
+
+Row = tuple[str, ...]
+
+VALUES: Row = ("parameter", "before", "after", "standard error", "95% interval")
+"""The columns of a table of fitted values."""
+
+ERRORS: Row = ("experiment", "series", "metric", "values", "error before", "after", "worst")
+"""The columns of a table of errors."""
 
 UNLIKELY = 0.01
 """The machine does not explain a fit's errors if chance makes them so large in fewer cases."""
@@ -52,6 +61,13 @@ class FittedValue:
     def interval(self) -> str:
         """The 95% interval: ``228 to 234 MB/s``; empty without one."""
         return interval(self.low, self.high) if self.low else ""
+
+    @property
+    def row(self) -> Row:
+        """The cells for ``VALUES``."""
+        error = f"{self.error:.1%}" if self.determined else "not determined"
+        texts = (micro(text) for text in (self.before, self.supported))
+        return (self.key, *texts, error, micro(self.interval))
 
     @property
     def supported(self) -> str:
@@ -88,6 +104,12 @@ class ErrorGroup:
     """The largest error afterwards, by magnitude, with its sign."""
     worst_place: str
     """The file and line of the value with this error."""
+
+    @property
+    def row(self) -> Row:
+        """The cells for ``ERRORS``."""
+        errors = (f"{self.before:.1%}", f"{self.after:.1%}", percent(self.worst))
+        return (self.experiment, self.series, self.metric, str(self.count), *errors)
 
 
 @dataclass(frozen=True)

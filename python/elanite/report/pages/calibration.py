@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elanite.base.text import counted, heading, micro, number, percent, plain
+from elanite.base.text import counted, heading, micro, number, plain
 from elanite.report.pages.frame import Page, PageTable, Section
+from elanite.study.fit import ERRORS, VALUES
 from elanite.study.residuals import ASSUMED
 
 if TYPE_CHECKING:
@@ -78,15 +79,6 @@ def _correlated(found: Calibration) -> list[str]:
 
 
 def _values(found: Calibration) -> PageTable:
-    columns = ("parameter", "before", "after", "standard error", "95% interval")
-    rows = [
-        (
-            *(each.key, micro(each.before), micro(each.supported)),
-            f"{each.error:.1%}" if each.determined else "not determined",
-            micro(each.interval),
-        )
-        for each in found.values
-    ]
     note = (
         "The interval has the values within the range that fit no worse than chance explains."
         " Values have two digits of their standard error here, and all digits in the machine file."
@@ -96,23 +88,16 @@ def _values(found: Calibration) -> PageTable:
             " No values fit: an interval has those that fit hardly worse than the best, and there"
             " is none where both ends of the range do."
         )
-    return PageTable(columns, rows, "Fitted parameters", right=columns[1:], note=note)
+    rows = [each.row for each in found.values]
+    return PageTable(VALUES, rows, "Fitted parameters", right=VALUES[1:], note=note)
 
 
 def _errors(found: Calibration) -> PageTable:
-    columns = ("experiment", "series", "metric", "values", "error before", "after", "worst")
-    rows = [
-        (
-            *(each.experiment, each.series, each.metric, str(each.count)),
-            *(f"{each.before:.1%}", f"{each.after:.1%}", percent(each.worst)),
-        )
-        for each in found.groups
-    ]
     return PageTable(
-        columns,
-        rows,
+        ERRORS,
+        [each.row for each in found.groups],
         "Errors by series and metric",
-        right=columns[3:],
+        right=ERRORS[3:],
         note="Errors are root mean squares.",
     )
 
