@@ -39,6 +39,9 @@ mod shortest;
 mod tables;
 mod uniform;
 
+#[cfg(test)]
+mod tests;
+
 pub use alternatives::{Alternatives, MOST_WAYS};
 pub use families::Family;
 pub use forwarding::Forwarding;
@@ -167,8 +170,9 @@ impl Graph {
                 None => check_ways(&neighbours, &seats, &names)?,
                 Some(rule) => {
                     let parts = if rule.misroutes() { 2 } else { 1 };
-                    check_length(parts * shape.longest())?;
-                    layers = Layers::of(shape);
+                    let longest = shape.longest();
+                    check_length(parts * longest)?;
+                    layers = Layers::of(shape, longest, layers::MOST_STEPS);
                     classes = parts * layers.count();
                 }
             }
@@ -369,9 +373,10 @@ fn distances(neighbours: &[Vec<u32>], from: &[u32]) -> Vec<u32> {
 
 /// The switch with the smallest eccentricity, the first among equals.
 fn centre(neighbours: &[Vec<u32>]) -> u32 {
-    let reach = |&switch: &u32| distances(neighbours, &[switch]).into_iter().max();
-    let switches = 0..neighbours.len() as u32;
-    switches.min_by_key(reach).expect("there is a switch")
+    let all: Vec<u32> = (0..neighbours.len() as u32).collect();
+    let far = shortest::farthest(neighbours, &all);
+    let central = all.into_iter().min_by_key(|&switch| far[switch as usize]);
+    central.expect("there is a switch")
 }
 
 /// Checks that a legal way within the length limit leads between all switches with nodes: by a

@@ -22,7 +22,7 @@
 
 use super::MOST_LINKS;
 use super::check_length;
-use super::layers::{Shape, Wait, lash};
+use super::layers::{MOST_STEPS, Shape, Wait, lash};
 use super::shortest::{FirstLinks, leaves};
 use crate::hash::mixed;
 use crate::topology::error::TopologyError;
@@ -111,7 +111,7 @@ impl Alternatives {
             })
         };
         let most = longest.saturating_sub(1).max(1);
-        match lash(&each, shape, links.len(), most) {
+        match lash(&each, shape, links.len(), (most, MOST_STEPS)) {
             Some((0 | 1, _)) => {}
             Some((count, of)) => (self.classes, self.layers) = (count, of),
             None => self.classes = longest,

@@ -14,19 +14,21 @@
 //!   possible, the pairs are shared out among the classes: they are dealt once more, each to the
 //!   class with the fewest pairs that stays without a cycle.
 //!
-//! The search for pair layers ends when it would need as many as there are link layers, and after
-//! [`MOST_STEPS`] steps: a large graph then has link layers. The k shortest ways get their layers
-//! one by one (`alternatives.rs`).
+//! The search for pair layers ends when it would need as many as there are link layers. A graph
+//! whose pairs have more than [`MOST_STEPS`] dependencies in all is not searched, and has link
+//! layers. The k shortest ways get their layers one by one (`alternatives.rs`).
 
-use super::shortest::{FirstLinks, NextLink, leaves};
+use super::shortest::{FirstLinks, NextLink, farthest, leaves};
+use foldhash::fast::FixedState;
 use petgraph::Graph as Digraph;
 use petgraph::acyclic::Acyclic;
 use petgraph::algo::is_cyclic_directed;
+use petgraph::csr::Csr;
 use petgraph::graph::{EdgeIndex, NodeIndex};
 use std::collections::HashSet;
 
-/// Most dependencies that the search for pair layers looks at.
-const MOST_STEPS: usize = 1 << 22;
+/// Most dependencies of all pairs for which pair layers are searched.
+pub(super) const MOST_STEPS: usize = 1 << 22;
 
 /// How shortest ways are divided into channel classes; see the module essay.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,15 +55,20 @@ pub(super) struct Shape<'a> {
 }
 
 impl Layers {
-    /// A graph's layers.
-    pub(super) fn of(shape: Shape) -> Self {
-        let longest = shape.longest();
+    /// A graph's layers, where its longest shortest way has this many links between switches, and
+    /// pair layers are searched for at most `steps` dependencies.
+    pub(super) fn of(shape: Shape, longest: u32, steps: usize) -> Self {
         if longest < 2 || !shape.has_cycle() {
             return Layers::One;
         }
         let pairs = shape.leaves().len().pow(2);
         let found = if longest > 2 {
-            lash(&|call| shape.each_pair(call), shape, pairs, longest - 1)
+            lash(
+                &|call| shape.each_pair(call),
+                shape,
+                pairs,
+                (longest - 1, steps),
+            )
         } else {
             None
         };
@@ -96,9 +103,9 @@ impl Layers {
         let mut waits = match self {
             // The second way begins behind any number of links.
             Layers::Links(_) if parts == 2 => {
-                return shape.waits_of_links(2 * count - 1, (2 << count) - 1);
+                return shape.waits_of_links(2 * count - 1, (2 << count) - 1, 1);
             }
-            Layers::Links(_) | Layers::One => shape.waits_of_links(count - 1, 1),
+            Layers::Links(_) | Layers::One => shape.waits_of_links(count - 1, 1, 1),
             Layers::Pairs(_, of) => shape.waits_of_pairs(of),
         };
         for part in 1..parts {
@@ -131,35 +138,28 @@ impl Shape<'_> {
     /// Links on the longest shortest way between leaves.
     pub fn longest(&self) -> u32 {
         let leaves = self.leaves();
-        let mut toward = FirstLinks::default();
-        let far = leaves.iter().map(|&leaf| {
-            toward.search(self.neighbours, leaf);
-            let links = leaves.iter().map(|&from| toward.distance[from as usize]);
-            links.max().expect("there is a leaf")
-        });
+        let far = farthest(self.neighbours, &leaves);
+        let far = leaves.iter().map(|&leaf| far[leaf as usize]);
         far.max().expect("there is a leaf")
     }
 
-    /// Whether packets in one class may wait for each other in a circle.
+    /// Whether packets in one class may wait for each other in a circle. In most graphs those to a
+    /// few leaves already do.
     fn has_cycle(&self) -> bool {
-        let mut waits = Digraph::<(), ()>::new();
-        let links: u32 = self.neighbours.iter().map(|all| all.len() as u32).sum();
-        (0..links).for_each(|_| {
-            waits.add_node(());
-        });
-        for ([held, _], [next, _]) in self.waits_of_links(0, 1) {
-            waits.add_edge(
-                NodeIndex::new(held as usize),
-                NodeIndex::new(next as usize),
-                (),
-            );
-        }
-        is_cyclic_directed(&waits)
+        [32, 1].into_iter().any(|apart| {
+            let waits = self.waits_of_links(0, 1, apart).into_iter();
+            let waits = waits.map(|([held, _], [next, _])| (held, next));
+            let mut waits: Vec<(u32, u32)> = waits.collect();
+            waits.dedup();
+            let waits: Csr<(), ()> = Csr::from_sorted_edges(&waits).expect("they are sorted");
+            is_cyclic_directed(&waits)
+        })
     }
 
     /// The waits where the class is the link count between switches, at most `last`; the bits in
-    /// `start` are the counts with which packets begin.
-    fn waits_of_links(&self, last: u32, start: u64) -> Vec<Wait> {
+    /// `start` are the counts with which packets begin. Of all leaves, one in `apart` is a
+    /// destination.
+    fn waits_of_links(&self, last: u32, start: u64, apart: usize) -> Vec<Wait> {
         let (leaves, first) = (self.leaves(), self.first_links());
         // By link, and by the neighbour's number at its end: the links behind packets that wait
         // there, as bits.
@@ -170,7 +170,7 @@ impl Shape<'_> {
         let mut held = vec![0_u64; begins[begins.len() - 1]];
         let mut toward = FirstLinks::default();
         let mut reached = vec![0_u64; self.neighbours.len()];
-        for &leaf in &leaves {
+        for &leaf in leaves.iter().step_by(apart) {
             toward.search(self.neighbours, leaf);
             reached.fill(0);
             for &source in &leaves {
@@ -261,7 +261,7 @@ impl Shape<'_> {
 /// A layer's waits, without a cycle at any time.
 struct Layer {
     waits: Acyclic<Digraph<(), ()>>,
-    known: HashSet<[u32; 2]>,
+    known: HashSet<[u32; 2], FixedState>,
     groups: usize,
 }
 
@@ -273,7 +273,7 @@ impl Layer {
         });
         Layer {
             waits: Acyclic::try_from_graph(graph).expect("there is no edge"),
-            known: HashSet::new(),
+            known: HashSet::default(),
             groups: 0,
         }
     }
@@ -308,8 +308,22 @@ impl Layer {
 pub(super) type Each<'a> = dyn Fn(&mut dyn FnMut(usize, &[[u32; 2]]) -> bool) -> bool + 'a;
 
 /// At most `most` layers for `count` groups of ways, and each group's layer; `None` if more would
-/// be needed, or the search takes too long.
-pub(super) fn lash(each: &Each, shape: Shape, count: usize, most: u32) -> Option<(u32, Vec<u8>)> {
+/// be needed, or the groups have more than `steps` dependencies in all.
+pub(super) fn lash(
+    each: &Each,
+    shape: Shape,
+    count: usize,
+    (most, steps): (u32, usize),
+) -> Option<(u32, Vec<u8>)> {
+    // To count them takes a hundredth of the time in which they are dealt.
+    let mut met = 0;
+    let within = each(&mut |_, edges| {
+        met += edges.len();
+        met <= steps
+    });
+    if !within {
+        return None;
+    }
     let links: u32 = shape.neighbours.iter().map(|all| all.len() as u32).sum();
     let first = deal(each, [links, most], count, false)?;
     Some(deal(each, [links, first.0], count, true).unwrap_or(first))
@@ -325,12 +339,7 @@ fn deal(
 ) -> Option<(u32, Vec<u8>)> {
     let mut of = vec![0; count];
     let mut layers: Vec<Layer> = Vec::new();
-    let mut steps = 0;
     let done = each(&mut |group, edges| {
-        steps += edges.len();
-        if steps > MOST_STEPS {
-            return false;
-        }
         if evenly && layers.is_empty() {
             layers = (0..most).map(|_| Layer::new(links)).collect();
         }

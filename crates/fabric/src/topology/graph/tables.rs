@@ -13,8 +13,9 @@
 
 use super::{Graph, MAX_SWITCHES};
 use crate::prefetch::prefetch;
+use foldhash::fast::FixedState;
 use std::collections::{BTreeSet, HashMap};
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash};
 
 /// Further than any way.
 const FAR: u8 = u8::MAX;
@@ -204,8 +205,9 @@ impl Tables {
 #[derive(Default)]
 pub(super) struct SharedLists<T> {
     all: Vec<T>,
-    /// By list: where it begins.
-    places: HashMap<Vec<T>, u32>,
+    /// By a list's hash: where such lists begin. The lists themselves are in `all` only, as rows
+    /// have a number for each switch.
+    places: HashMap<u64, Vec<u32>, FixedState>,
     /// The list that was met last, since it mostly comes again: where it begins, and its length.
     last: (u32, u32),
 }
@@ -217,10 +219,16 @@ impl<T: Copy + Eq + Hash> SharedLists<T> {
         if self.all[first as usize..(first + count) as usize] == *list {
             return self.last;
         }
-        let first = self.places.get(list).copied().unwrap_or_else(|| {
-            let first = self.all.len() as u32;
-            self.all.extend(list);
-            self.places.insert(list.to_vec(), first);
+        let places = self.places.entry(FixedState::default().hash_one(list));
+        let places = places.or_default();
+        let all = &mut self.all;
+        let known = places
+            .iter()
+            .find(|&&first| all[first as usize..].starts_with(list));
+        let first = known.copied().unwrap_or_else(|| {
+            let first = all.len() as u32;
+            all.extend(list);
+            places.push(first);
             first
         });
         self.last = (first, list.len() as u32);
