@@ -67,21 +67,18 @@ impl Server {
             }
             LoopEnd::Died => {
                 rank = self.dead.borrow().first().map(|dead| dead.rank);
-                (RunEnd::Died, "ranks died, and the others ended".to_string())
+                (RunEnd::Died, "ranks died, and the others ended".into())
             }
             LoopEnd::Stopped(which) => {
                 rank = Some(*which);
                 let dead = self.dead.borrow();
                 let ranks: Vec<_> = dead.iter().map(|dead| dead.rank.to_string()).collect();
                 let plural = if ranks.len() == 1 { "" } else { "s" };
-                let node = self.shared.agents.borrow()[*which as usize]
-                    .node
-                    .rail_and_node()
-                    .1;
+                let agents = self.shared.agents.borrow();
+                let node = agents[*which as usize].node.rail_and_node().1;
+                let (now, ranks) = (self.cluster.now(), ranks.join(", "));
                 let message = format!(
-                    "the host of node {node} stopped at {}, and rank{plural} {} with it",
-                    self.cluster.now(),
-                    ranks.join(", ")
+                    "the host of node {node} stopped at {now}, and rank{plural} {ranks} with it"
                 );
                 (RunEnd::Stopped, message)
             }
@@ -118,9 +115,8 @@ impl Server {
                     ),
                     foul => format!(
                         "rank {which} broke the rules by which ranks and simulator share memory: \
-                        {foul}; \
-                         something in its process has overwritten this memory, or it is no rank of \
-                         this simulator"
+                        {foul}; something in its process has overwritten this memory, or it is no \
+                        rank of this simulator"
                     ),
                 };
                 (RunEnd::Foul, message)
