@@ -50,8 +50,8 @@ def main() -> None:
     table = {key: astuple(rate) for key, rate in means(samples).items()}
     about = {
         "about": (
-            "processor seconds per simulated ms and node or MB of a trace, and simulated ms per ms"
-            " of window or repeat (Rate in elanite/campaign/cost.py), by experiment and series,"
+            "processor seconds per thousand packets or simulated ms, and simulated ms per ms of"
+            " window or repeat (Rate in elanite/campaign/cost.py), by experiment and series,"
             " experiment, kind"
         ),
         "made_by": (

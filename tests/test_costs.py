@@ -38,7 +38,7 @@ def test_estimates_come_from_the_point_the_series_the_experiment_or_the_kind(
         manifest = store.get(point.id)
         assert manifest is not None
         assert model.seconds(point) == manifest.cpu_seconds
-    # Other points in the series: in proportion to the simulated time.
+    # Other points in the series: in proportion to the packets that they offer.
     loads = [
         point
         for point in plan(sources.read("experiment", SMALL), seed=7).points
@@ -46,16 +46,43 @@ def test_estimates_come_from_the_point_the_series_the_experiment_or_the_kind(
     ]
     known = [point for point in small().points if point.series == "load"]
     mean = model.total(known) / len(known)
-    assert {round(model.seconds(point) / mean, 6) for point in loads} == {1.0}
-    longer = plan(sources.read("experiment", SMALL), overrides=["run.window=220 us"], seed=7)
-    (ratio,) = {
-        round(model.seconds(point) / mean, 6) for point in longer.points if point.series == "load"
-    }
-    assert ratio == pytest.approx((220 + 20) / (100 + 20))
-    # A point without simulated relatives has its kind's mean.
-    assert CostModel.shipped().seconds(known[0]) == pytest.approx(
-        CostModel.shipped().means["jobs"].seconds * 0.12 * 16
+    assert model.total(loads) / len(loads) == pytest.approx(mean)
+    heavy, light = (
+        {model.seconds(point) for point in loads if str(load) in str(point.parameters["load"])}
+        for load in (300, 50)
     )
+    assert max(heavy) == pytest.approx(6 * 307 / 350 * max(light), rel=0.2)
+    longer = plan(sources.read("experiment", SMALL), overrides=["run.window=220 us"], seed=7)
+    ratio = model.total(longer.series("load")) / model.total(loads)
+    assert ratio == pytest.approx((220 + 20) / (100 + 20))
+    # A point without simulated relatives has its kind's rate for the packets that it offers: those
+    # of 4 KB are 13 of 320 bytes.
+    load = 300 if "300" in str(known[0].parameters["load"]) else 50
+    packets = 16 * load * 120 / 4096 * 13
+    assert CostModel.shipped().seconds(known[0]) == pytest.approx(
+        CostModel.shipped().means["jobs"].seconds * packets / 1000
+    )
+
+
+def test_estimates_of_jobs_follow_loads_sizes_and_what_adapters_carry() -> None:
+    model = CostModel.shipped()
+
+    def total(*overrides: str) -> float:
+        points = plan(sources.read("experiment", SMALL), overrides=overrides).series("load")
+        return model.total(points)
+
+    jobs = "series.load.jobs.uniform"
+    slow = total(f'{jobs}.load="50 MB/s"')
+    assert total(f'{jobs}.load="100 MB/s"') / slow == pytest.approx(2)
+    assert total(f'{jobs}.load="50 MB/s"', f"{jobs}.nodes=8") / slow == pytest.approx(1 / 2)
+    assert total(f'{jobs}.load="50 MB/s"', f'{jobs}.nodes="0-7"') / slow == pytest.approx(1 / 2)
+    # A message of 8 KB is 26 packets of 320 bytes, and one of 32 bytes is a packet.
+    assert total(f'{jobs}.load="50 MB/s"', f'{jobs}.message="8 KB"') / slow == pytest.approx(1)
+    assert total(f'{jobs}.load="50 MB/s"', f'{jobs}.message="32 B"') / slow == pytest.approx(
+        128 / 13
+    )
+    # More than the links and buses carry costs the same.
+    assert total(f'{jobs}.load="2 GB/s"') == pytest.approx(total(f'{jobs}.load="4 GB/s"'))
 
 
 def test_estimates_follow_windows_repeats_and_doublings() -> None:

@@ -218,7 +218,8 @@ def replay(ready: PreparedReplay, files: Sequence[str], format_: TableFormat) ->
     cluster, options = ready.cluster, ready.options
     ideal = ready.ideal()
     network = options.network == "machine"
-    seconds = cost.of_messages(ideal["bytes"]) if network else None
+    machine = json.loads(cluster.point)["machine"]
+    seconds = cost.of_messages(ideal["messages"], ideal["bytes"], machine) if network else None
     simulator = memory.PROCESS + memory.of_machine(cluster.point)
     if format_ is TableFormat.JSON:
         found = {

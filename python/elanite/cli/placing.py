@@ -4,6 +4,7 @@ words.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from dataclasses import dataclass, replace
@@ -149,16 +150,16 @@ class Work:
         """A placement's processor seconds, estimated from replayed patterns; 0 with a user's
         trace.
         """
-        from elanite.campaign.cost import CostModel
+        from elanite.campaign import cost
+        from elanite.mpirun.cluster import Cluster
         from elanite.traces.patterns import messages
 
         if any(job.trace for job in self.jobs):
             return 0.0
-        total = sum(messages(job.pattern, job.ranks, self.steps) for job in self.jobs) * max(
-            self.size, 1
-        )
+        count = sum(messages(job.pattern, job.ranks, self.steps) for job in self.jobs)
+        machine = json.loads(Cluster.of(self.machine, self.terms.changes).point)["machine"]
         # Together, and each job alone.
-        return 2 * total / 1e6 * CostModel.shipped().means["trace"].seconds
+        return 2 * cost.of_messages(count, count * self.size, machine)
 
     def tried(
         self, chosen: Sequence[Placement], store: Store

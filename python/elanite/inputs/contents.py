@@ -120,10 +120,34 @@ class CountParameter(TypedDict):
     value: int
 
 
+class QuantityParameter(TypedDict):
+    """A quantity among a machine's parameters, as text, or one for each level of links."""
+
+    value: str | list[str]
+
+
 class ResolvedTopology(TypedDict):
     """A resolved machine's wiring."""
 
     nodes: CountParameter
+
+
+class ResolvedPacket(TypedDict):
+    """The lengths of packets."""
+
+    payload: QuantityParameter
+
+
+class ResolvedLink(TypedDict):
+    """Links, or a node's bus."""
+
+    rate: QuantityParameter
+
+
+class ResolvedRails(TypedDict):
+    """A node's adapters."""
+
+    count: CountParameter
 
 
 class Head(TypedDict):
@@ -137,6 +161,10 @@ class ResolvedMachine(TypedDict):
 
     machine: Head
     topology: ResolvedTopology
+    packet: ResolvedPacket
+    link: ResolvedLink
+    bus: NotRequired[ResolvedLink]
+    rails: NotRequired[ResolvedRails]
 
 
 class RunSettings(TypedDict):
