@@ -248,3 +248,13 @@ def test_a_histogram_as_text() -> None:
     assert len(lines) == 1 + 15, "from nothing to 8.19 us, by doublings"
     assert lines[12].split() == ["1.02", "us", "#" * 20, "9"]
     assert lines[15].split() == ["8.19", "us", "#" * 6, "1"]
+
+
+def test_a_histogram_of_my_own_has_no_number_of_a_paper(tmp_path: Path) -> None:
+    text = sources.read("experiment", "qsnet2/noise").text
+    for own in (False, True):
+        changed = text.replace('title = "Noise: time of an iteration"', 'title = ""')
+        (tmp_path / "noise.toml").write_text(changed if own else text, encoding="utf-8")
+        result = el.run(tmp_path / "noise.toml" if own else "qsnet2/noise", out=tmp_path / "out")
+        papers = {figure.paper for figure in result.figures() if "processor" in figure.title}
+        assert papers == ({""} if own else {"figure 3 a", "figure 3 b"})

@@ -31,6 +31,7 @@ from elanite.figures import (
 )
 from elanite.figures.congestion import matrices
 from elanite.figures.style import Figure
+from elanite.inputs import sources
 from elanite.results import frames
 from elanite.validation import reference
 
@@ -123,6 +124,9 @@ def charts(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list
         rows = reference.completed(rows, beside)
     rows = origin.marked(rows, plan)
     tables: dict[Table, pl.DataFrame] = {"rows": rows}
+    # A special kind's figures have their numbers in the papers in the shipped experiments alone.
+    shipped = sources.read_shipped("experiment", plan.experiment.name)
+    own = shipped is None or shipped.text != plan.experiment.text
     found: list[Figure] = []
     for wanted in plan.figures:
         if wanted["draw"] == "congestion":
@@ -131,7 +135,10 @@ def charts(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list
         if table not in tables:
             tables[table] = origin.marked(frames.tidy(points, store, table), plan)
         try:
-            found += draw(wanted, tables[table])
+            made = draw(wanted, tables[table])
+            if own and wanted["draw"] in OWN and not wanted["paper"]:
+                made = [replace(one, paper="") for one in made]
+            found += made
         except UsageError:
             if len(points) == len(plan.points):
                 raise
