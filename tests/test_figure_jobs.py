@@ -177,3 +177,52 @@ def test_sizes_on_an_axis_have_their_units(kind: dict[str, str]) -> None:
     (figure,) = figures.draw(base() | {"x": "a.message_bytes"} | kind, rows)
     x = figure.spec()["layer"][0]["encoding"]["x"]
     assert x["axis"]["labelExpr"] == BYTES
+
+
+def pings() -> pl.DataFrame:
+    """Bandwidths of two sizes to each memory, in one direction and in both."""
+    rows = [
+        {
+            "experiment": "x",
+            "series": "s",
+            "seed": 1,
+            "directions": way,
+            "destination": to,
+            "message": f"{size} KB",
+            "message_bytes": 1024 * size,
+            "metric": "bandwidth",
+            "unit": "MB/s",
+            "batch": None,
+            "value": 10.0 * size + (1.0 if to == "elan" else 0.0) + (100.0 if way == "both" else 0),
+        }
+        for way in ("one", "both")
+        for to in ("main", "elan")
+        for size in (1, 4)
+    ]
+    return frame(rows)
+
+
+def test_dashed_curves_are_those_of_their_panel_and_lines() -> None:
+    wanted = base() | {"metric": "bandwidth", "x": "message_bytes", "panel": "directions"}
+    wanted |= {"where": {"destination": "main"}}
+    wanted |= {"beside": {"series": [], "where": {"destination": "elan"}}}
+    found = figures.draw(wanted, pings())
+    assert len(found) == 2
+    domains = set()
+    for figure, more in zip(found, (0.0, 100.0), strict=True):
+        spec = figure.spec()
+        (dashed,) = (one for one in spec["layer"] if "strokeDash" in one["mark"])
+        rows = spec["datasets"][dashed["data"]["name"]]
+        assert [row["mean"] for row in rows] == [11.0 + more, 41.0 + more]
+        assert not dashed["encoding"]["detail"], "one line, not a point for each size"
+        domains.add(tuple(spec["layer"][0]["encoding"]["y"]["scale"]["domain"]))
+    assert len(domains) == 1, "the panels have one axis"
+
+
+def test_captions_name_the_values_that_count_twice() -> None:
+    wanted = base() | {"metric": "bandwidth", "x": "message_bytes", "curve": ["{destination}"]}
+    wanted |= {"panel": "directions", "twice": {"directions": "both"}}
+    one, both = figures.draw(wanted, pings())
+    assert "count twice" not in one.caption
+    assert "Values with directions both count twice." in both.caption
+    assert {row[2] for row in tabular.table(both)[1]} == {"220", "222", "280", "282"}

@@ -153,22 +153,35 @@ def figures_over(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
         for one, part, _ in drawn
     ]
     reached = [value for values in shown for value in published.drawn(values)] if common else []
+
+    def companions(
+        one: FigureSection, part: Panel, here: pl.DataFrame, grouping: Grouping
+    ) -> tuple[Layers, list[float]]:
+        one = asked_layers.stepped(one, every)
+        others = _selected(one, _in_panel(asked, here, beside))
+        return asked_layers.companion_curves(one, others, part.rows, grouping)
+
+    if common and not beside.is_empty():
+        reached += [
+            value
+            for here, grouping, drawn, _ in found_panels
+            for one, part, _ in drawn
+            for value in companions(one, part, here, grouping)[1]
+        ]
     for here, grouping, drawn, bare in found_panels:
         for one, part, data in drawn:
             one = asked_layers.stepped(one, every)
             x = one["x"]
             reach = every if common else data
-            words = " ".join(
-                filter(None, [asked_layers.intervals(data), bare, grouping.words, apart])
-            )
+            doubled = _doubled(one, part.rows)
+            words = [asked_layers.intervals(data), bare, doubled, grouping.words, apart]
             more_tips = tips(grouping, data, x if x in here.columns else "")
             if one["draw"] == "bars":
                 drawn_bars, cut = asked_layers.bars(one, data, every, reach, more_tips)
-                yield figure(one, drawn_bars, words, stated=cut)
+                yield figure(one, drawn_bars, " ".join(filter(None, words)), stated=cut)
                 continue
             stated = published.of_figure(one, part.rows, x)
-            others = _selected(one, beside)
-            dashed, more = asked_layers.companion_curves(one, others, part.rows, grouping)
+            dashed, more = companions(one, part, here, grouping)
             joined = grouping.lines and (
                 x not in here.columns or grouping_of.measurable(part.rows, x)
             )
@@ -177,7 +190,8 @@ def figures_over(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
                 one, data, around, stated, lines=joined, tips=more_tips
             )
             lines = bool(stated or dashed or one["mark"] is not None)
-            yield figure(one, found + dashed, words, dashed=lines, stated=about)
+            caption = " ".join(filter(None, words))
+            yield figure(one, found + dashed, caption, dashed=lines, stated=about)
 
 
 def loads(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
@@ -348,6 +362,27 @@ def _sustained(asked: FigureSection, rows: pl.DataFrame) -> pl.DataFrame:
     return bare.with_columns(found.select(name for name in named if name in found.columns)).select(
         found.columns
     )
+
+
+def _doubled(asked: FigureSection, rows: pl.DataFrame) -> str:
+    """The caption sentence on the rows that count twice."""
+    twice = chosen(rows, asked["twice"]) if asked["twice"] else rows.clear()
+    if twice.is_empty():
+        return ""
+    words = [
+        f"{grouping_of.word(name)} "
+        + value_list([_value_name(asked, name, one) for one in twice[name].unique().sort()])
+        for name in asked["twice"]
+    ]
+    return f"Values with {' and '.join(words)} count twice."
+
+
+def _in_panel(asked: FigureSection, rows: pl.DataFrame, other: pl.DataFrame) -> pl.DataFrame:
+    """Those of some other rows that belong to the panel of ``rows``, or to all panels."""
+    name = asked["panel"]
+    if not name or name not in other.columns:
+        return other
+    return other.filter(pl.col(name).is_null() | pl.col(name).is_in(rows[name].implode()))
 
 
 def _choice(asked: FigureSection, rows: pl.DataFrame) -> str:

@@ -170,7 +170,9 @@ def companion_curves(
         return [], []
     free = [name for name in grouping_of.distinct(same) if name not in (x, CURVE)]
     data = summarise(same, list(dict.fromkeys([CURVE, x, *free])))
-    apart = [name for name in free if data.select(CURVE, x).n_unique() < len(data)]
+    # Each line has one value at a place; what its place decides would cut it into points.
+    several = data.group_by(CURVE, x).agg(pl.col(free).n_unique())
+    apart = [name for name in free if (several[name] > 1).any()]
     detail = [alt.Detail(f"{axes.field(name)}:N") for name in apart]
     data = data.select(CURVE, x, *apart, "mean")
     line = alt.Chart(data).mark_line(strokeDash=[4, 3], strokeWidth=1.2)
