@@ -173,7 +173,7 @@ def plan_shipped() -> None:
 @cache
 def compile_templates() -> None:
     """Compile the templates of pages once."""
-    report = import_module("elanite.report.index")
+    report = import_module("elanite.report.layout")
     for file in (Path(report.__file__ or "").parents[1] / "templates").glob("*.j2"):
         report.templates(file.name, str)
     gc.freeze()

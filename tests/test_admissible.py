@@ -13,7 +13,7 @@ from elanite import campaign
 from elanite.errors import UsageError
 from elanite.inputs import sources
 from elanite.inputs.machine import Machine
-from elanite.report import index as report
+from elanite.report import layout
 from elanite.report.reproduction import parts
 from elanite.store import Store
 from elanite.validation import admissible, board
@@ -115,7 +115,7 @@ def test_a_claim_holds_within_a_range_at_an_end_or_between_the_ends(
     said = admissible.verdict_words(verdict)
     assert said.startswith(f"{words} the admissible range 400 to 600 of {KEY}; at 600: ")
     assert f"- `a`: {verdict.state}; {said}." in board.markdown([verdict])
-    assert said[1:] in report.render([], [verdict])
+    assert said[1:] in layout.render([], [verdict])
     about = verdict.as_json()["range"]
     assert (about["low"], about["high"], about["holds"]) == ("400", "600", holds)
 

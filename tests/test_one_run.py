@@ -12,7 +12,7 @@ import pytest
 
 from conftest import judged
 from elanite.errors import UsageError
-from elanite.report import index as report
+from elanite.report import layout
 from elanite.results.numbers import number, prediction
 from elanite.validation import board, cells
 from elanite.validation.claim import Claim
@@ -110,7 +110,7 @@ def test_the_page_and_the_report_say_what_one_run_would_give() -> None:
     page = board.markdown([verdict])
     assert f"a simulated run has 2,000 barriers. {said}." in page
     assert f"({said})" in page
-    assert f"O{said[1:]}: the slide shows" in report.render([], [verdict])
+    assert f"O{said[1:]}: the slide shows" in layout.render([], [verdict])
     assert verdict.as_json()["one_run"] == list(verdict.one_run)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from elanite.errors import UsageError
-from elanite.report import index as report
+from elanite.report import layout
 from elanite.results.numbers import Case, Finding, Number, StatementPart
 from elanite.store import Store
 from elanite.validation import readings
@@ -186,7 +186,7 @@ def test_what_holds_is_counted_by_column(table: readings.Readings) -> None:
 
 def test_the_report_has_the_table_in_the_chapter_of_its_paper(table: readings.Readings) -> None:
     verdicts = [judge(CLAIMS["io.random.clustered"], Number(196.0, 190.0, 200.0))]
-    page = report.render([], verdicts, table=table)
+    page = layout.render([], verdicts, table=table)
     chapter = page[page.index('<section id="petrini2003"') : page.index('<section id="machines"')]
     assert '<h3 id="readings-title">I/O: every statement with every reading</h3>' in chapter
     assert '<b class="missed">missed</b> 392 MB/s (+100.0%)' in chapter
@@ -194,7 +194,7 @@ def test_the_report_has_the_table_in_the_chapter_of_its_paper(table: readings.Re
     assert '<td data-head="all" colspan="3"><b class="missed">missed</b> 2.1x</td>' in chapter
     assert page.count('href="#readings"') == 1
     empty = replace(table, rows=())
-    assert 'id="readings"' not in report.render([], verdicts, table=empty)
+    assert 'id="readings"' not in layout.render([], verdicts, table=empty)
 
 
 def test_figures_are_short() -> None:

@@ -18,8 +18,8 @@ from elanite.base import build
 from elanite.figures import colours
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
-from elanite.report import index as report
-from elanite.report.index import ExperimentSection
+from elanite.report import layout
+from elanite.report.content import ExperimentSection
 from elanite.results import frames
 from elanite.results.numbers import Case, Number, StatementPart
 from elanite.store import Store
@@ -71,7 +71,7 @@ def page(campaign: Path) -> str:
     )
     verdicts[inconsistent] = Verdict(claims()[inconsistent], simulated=0.14, error=0.75)
     verdicts[inference] = Verdict(claims()[inference], simulated="kept, no", holds=False)
-    return report.render([section], verdicts)
+    return layout.render([section], verdicts)
 
 
 def test_the_page_loads_nothing(page: str) -> None:
@@ -240,7 +240,7 @@ def test_only_a_finding_without_a_published_figure_has_too_vague_a_source() -> N
             "holds",
             "missed",
         ]
-        page = report.render([], [Verdict(claim, simulated="2 ± 1")])
+        page = layout.render([], [Verdict(claim, simulated="2 ± 1")])
         assert "<h3>Source too vague</h3>" in page
         assert "not resolved: the intervals" not in page
 
@@ -268,7 +268,7 @@ def test_all_counts_are_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None
         " source; 1 of 1 fitted claims hold; 0 of 1 inferences of the authors hold, 1 missed;"
         " inconsistent in the source: 1"
     )
-    for said in (board.totals(verdicts), board.markdown(verdicts), report.render([], verdicts)):
+    for said in (board.totals(verdicts), board.markdown(verdicts), layout.render([], verdicts)):
         assert board.headline(verdicts) in said
     entries = [verdict.as_json() for verdict in verdicts]
     assert [entry["role"] for entry in entries] == [

@@ -22,7 +22,7 @@ from elanite import campaign
 from elanite.figures import vega
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
-from elanite.report import cover
+from elanite.report import cover, layout
 from elanite.report import index as report
 from elanite.results import frames
 from elanite.store import Store
@@ -71,7 +71,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     whole = sections(store, [*plans, own])
     for figure in (figure for section in whole for figure in section.figures):
         figure.chart.to_dict(validate=True)  # the schema of Vega-Lite
-    found["complete"].write_text(report.render(whole, judged(plans, store)), "utf-8")
+    found["complete"].write_text(layout.render(whole, judged(plans, store)), "utf-8")
     some = Store(folder / "some")
     for planned in (*plans, own):
         for point in planned.points[: max(1, len(planned.points) // 5)]:
@@ -80,8 +80,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             )
     partial = sections(some, [*plans, own])
     assert any(frames.finished(each.plan, some) != list(each.plan.points) for each in partial)
-    found["partial"].write_text(report.render(partial, judged(plans, some)), "utf-8")
-    found["empty"].write_text(report.render([], judged([], some)), "utf-8")
+    found["partial"].write_text(layout.render(partial, judged(plans, some)), "utf-8")
+    found["empty"].write_text(layout.render([], judged([], some)), "utf-8")
     return found
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from elanite.report import index as report
+from elanite.report import layout
 from elanite.report.pages import frame
 from elanite.validation.claims import claims
 from elanite.validation.verdict import Verdict
@@ -83,7 +83,7 @@ CASES: dict[str, Sequence[Verdict]] = {
 
 @pytest.mark.parametrize("verdicts", CASES.values(), ids=CASES)
 def test_every_heading_has_content(verdicts: Sequence[Verdict]) -> None:
-    assert Outline(report.render([], verdicts)).empty == []
+    assert Outline(layout.render([], verdicts)).empty == []
 
 
 def test_an_empty_heading_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,5 +96,5 @@ def test_an_empty_heading_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         frame, "template", lambda name: mistaken if name == "cover.html.j2" else template(name)
     )
-    (empty,) = Outline(report.render([], CASES["figures alone"])).empty
+    (empty,) = Outline(layout.render([], CASES["figures alone"])).empty
     assert empty.startswith("Findings")

@@ -15,7 +15,9 @@ from elanite.figures import tabular
 from elanite.inputs import sources
 from elanite.inputs.plan import Plan, plan
 from elanite.report import index as report
-from elanite.report.index import ExperimentSection, Writer, commands, render
+from elanite.report.content import ExperimentSection
+from elanite.report.index import Writer, commands
+from elanite.report.layout import render
 from elanite.results.numbers import Number
 from elanite.store import Manifest, Store
 from elanite.validation import quick, reference

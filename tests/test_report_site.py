@@ -16,8 +16,8 @@ import pytest
 
 from conftest import command, execute
 from elanite import campaign
-from elanite.report import index, site
-from elanite.report.index import ReportContent
+from elanite.report import layout, site
+from elanite.report.content import ReportContent
 from elanite.store import Store
 from elanite.validation.claims import claims
 from elanite.validation.scoreboard import verdicts
@@ -76,7 +76,7 @@ def captions(page: str) -> list[str]:
 
 def test_figures_are_those_of_the_report(report: ReportContent, folder: Path) -> None:
     """Chart, data and caption; a caption of a page of its own refers to no other figure."""
-    whole = index.page_of(report)
+    whole = layout.page_of(report)
     figures = list(site.shown(report))
     pages = {one.name: (folder / f"{one.name}.html").read_text("utf-8") for one in figures}
     assert len(figures) == whole.count('class="chart" data-figure=') > 4

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from elanite.base import html, whole
 from elanite.figures import column, finding, vega
-from elanite.report.index import facts, in_order, templates
+from elanite.report.content import in_order
+from elanite.report.layout import facts, templates
 from elanite.report.pages.frame import template
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elanite.figures import Figure
-    from elanite.report.index import Chapter, ExperimentSection, ReportContent
+    from elanite.report.content import Chapter, ExperimentSection, ReportContent
 
 ASSETS = ("report.css", "site.css", "report.js", "site.js")
 """The files that all pages share, besides the libraries and the search's entries."""
