@@ -60,6 +60,14 @@ fn main_memory_is_that_of_the_process() {
     assert!(packets(1, 0) > 0 && packets(1, 3) > 0);
 }
 
+#[test]
+#[should_panic(expected = "the machine has no rail 2")]
+fn a_rail_that_the_machine_lacks_is_refused() {
+    let cluster = start();
+    let [(process, _), _] = two(&cluster);
+    let _ = process.beside(Rail::new(2));
+}
+
 /// Only its own adapter reaches adapter memory, permissions count on all rails, and other jobs stay
 /// outside.
 #[test]

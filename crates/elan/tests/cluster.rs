@@ -2,8 +2,9 @@
 
 use crate::common;
 
-use common::{cluster, four_nodes, log, node_of, run_to, sixteen_nodes, start};
-use elan::{Cluster, Dma, Observer, Placement, Stop, Watch};
+use common::{cluster, four_nodes, log, node_of, run_process, run_to, sixteen_nodes, start};
+use elan::series::{MeterKind, MeterSeries, SeriesRow};
+use elan::{Cluster, Dma, Observer, Place, Placement, Stop, Watch};
 use fabric::{Engine, LinkCounters, LinkId};
 use kernel::random::Stream;
 use kernel::{Bound, Limits, Signal};
@@ -319,6 +320,59 @@ fn equal_runs_have_equal_digests() {
         assert_eq!(whole, run(7, step));
     }
     assert_ne!(whole.0.0, run(8, end).0.0);
+}
+
+/// All paths of one switch are alike; digests differ by a packet's source and by its destination.
+#[test]
+fn digests_cover_the_ends_of_packets() {
+    let digest = |from: usize, to: usize| {
+        let (mut cluster, nodes) = start::<4>(&four_nodes());
+        let region = |number: usize| {
+            let node: &elan::Node = &nodes[number];
+            node.reserve(Placement::Adapter, Bytes::ZERO).start()
+        };
+        let dma = Dma::new(region(from), region(to), Bytes::ZERO);
+        run_process(&mut cluster, nodes[from].dma(dma)).expect("it fits");
+        assert_eq!(cluster.packets(), 1);
+        cluster.digest()
+    };
+    let all: Vec<_> = [(0, 1), (0, 2), (1, 0), (1, 2)]
+        .map(|(from, to)| digest(from, to))
+        .into();
+    for (number, one) in all.iter().enumerate() {
+        assert!(!all[..number].contains(one), "{number}");
+    }
+}
+
+/// Periods follow each other. A run of 1.5 ms has more than twice as many microseconds as there
+/// may be periods, so that each four have become one.
+#[test]
+fn periods_have_one_length_and_add_up() {
+    let (mut cluster, [a, b]) = start(&four_nodes());
+    let size = Bytes::from_kb(64);
+    let [from, to] = [&a, &b].map(|node| node.reserve(Placement::Adapter, size).start());
+    let mut series = MeterSeries::new(&cluster);
+    cluster.spawn("sends", async move {
+        while a.now() < Time::from_us(1500) {
+            a.dma(Dma::new(from, to, size)).await.expect("it fits");
+        }
+    });
+    cluster.run_in_periods(&mut series).expect("it ends");
+    let link = cluster.config().fabric.topology.injection(Place::new(0));
+    let rows = series.rows().into_iter();
+    let own = |row: &SeriesRow| (row.thing, row.id) == (MeterKind::Link, link.get());
+    let rows: Vec<_> = rows.filter(own).collect();
+    for pair in rows.windows(2) {
+        let length = pair[0].end - pair[0].begin;
+        assert!(
+            length >= Time::from_us(4) && length < Time::from_us(8),
+            "{length}"
+        );
+        assert_eq!(pair[0].end, pair[1].begin);
+    }
+    let busy: Time = rows.iter().map(|row| row.busy).sum();
+    assert_eq!(busy, cluster.config().cycle * cluster.link(link).busy);
+    assert_eq!(rows.last().expect("a row").end, cluster.now());
 }
 
 /// Which engine moves the flits makes no difference to adapters and processes.

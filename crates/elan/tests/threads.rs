@@ -145,6 +145,29 @@ fn a_message_of_a_thread() {
     assert_eq!(b.load(to, Bytes::new(8)).unwrap()[..], 77_u64.to_le_bytes());
 }
 
+/// One DMA is under way and one has the engine's queue: the third is posted when the first is over.
+#[test]
+fn a_dma_of_a_thread_waits_for_a_place_in_the_queue() {
+    let mut config = four_nodes();
+    config.adapter.queue = 1;
+    let (mut cluster, [a, b]) = start(&config);
+    let size = Bytes::from_kb(64);
+    let [from, to] = [&a, &b].map(|node| node.reserve(Placement::Adapter, size).start());
+    let posted = run_thread(&mut cluster, &a, async move |thread: Thread| {
+        let (mut transfers, mut posted) = (Vec::new(), Vec::new());
+        for _ in 0..3 {
+            transfers.push(thread.dma(Dma::new(from, to, size)).await);
+            posted.push(thread.now());
+        }
+        for transfer in transfers {
+            thread.until(transfer).await.expect("both ends are right");
+        }
+        posted
+    });
+    assert!(posted[1] < Time::from_us(20), "{posted:?}");
+    assert!(posted[2] > Time::from_us(100), "{posted:?}");
+}
+
 /// Errors come to the thread that asked.
 #[test]
 fn errors_reach_the_thread() {
@@ -336,4 +359,12 @@ fn the_next_store() {
     assert!(beside.is_set());
     let again = b.next_store(to.elan, word);
     assert!(!again.is_set());
+    // A word of a packet is a store, too.
+    let near = b.allocate(Placement::Adapter, word).start();
+    let packet = b.next_store(near.elan, word);
+    run_thread(&mut cluster, &a, async move |thread: Thread| {
+        let sent = thread.send(near, &[write(near, 5)], Priority::Low).await;
+        sent.expect("it may be written");
+    });
+    assert!(packet.is_set() && !again.is_set());
 }

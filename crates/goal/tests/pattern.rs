@@ -118,7 +118,7 @@ fn sizes(calls: &Calls, rank: u32, chosen: impl Fn(&Operation) -> bool) -> Vec<u
 }
 
 /// The first turn in a group leaves each rank with one part's sum, which came in last. This part
-/// goes across: with two groups in two halves, one in each turn.
+/// goes across: with two groups in two halves, one in each turn. Then it goes round the group first.
 #[test]
 fn the_part_that_a_rank_has_summed_goes_across() {
     let (p, g) = (8, 4);
@@ -131,6 +131,10 @@ fn the_part_that_a_rank_has_summed_goes_across() {
         let came = sizes(&calls, rank, |one| {
             one.kind == Kind::Recv && within(one.peer)
         });
+        let went = sizes(&calls, rank, |one| {
+            one.kind == Kind::Send && within(one.peer)
+        });
+        assert_eq!(went[g as usize - 1], came[g as usize - 2], "{rank}");
         let across = |one: &Operation| one.kind == Kind::Send && !within(one.peer);
         let across = sizes(&calls, rank, across);
         assert_eq!(across.iter().sum::<u64>(), came[g as usize - 2], "{rank}");

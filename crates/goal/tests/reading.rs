@@ -234,15 +234,63 @@ fn a_bad_binary_file_is_refused_with_its_offset() {
             .contains("it waits for 1 others, and 0 say")
     );
     assert!(with(46 + 8, 1).what.contains("is no root"));
+    // A root twice, in place of another one.
+    assert!(with(46 + 8 + 4, 0).what.contains("out of order"));
     let mut used = good.clone();
     used[..8].copy_from_slice(&2342_u64.to_le_bytes());
-    assert!(
-        open(&used)
-            .err()
-            .unwrap()
-            .what
-            .contains("used this file up")
-    );
+    let problem = open(&used).err().unwrap();
+    assert_eq!(problem.place, TracePlace::Offset(0));
+    assert!(problem.what.contains("used this file up"), "{problem}");
+}
+
+/// A message from rank 0 to rank 1, in the binary form, and the place of each rank's block there.
+fn message() -> (Vec<u8>, [usize; 2]) {
+    let bytes = binary("num_ranks 2\nrank 0 {\nsend 5b to 1\n}\nrank 1 {\nrecv 5b from 0\n}\n");
+    let blocks = [0, 1].map(|rank| usize::from(bytes[14 + 16 * rank]) + 8);
+    (bytes, blocks)
+}
+
+#[test]
+fn peers_in_the_binary_form_are_ranks_and_any_for_receives_alone() {
+    let (good, blocks) = message();
+    let with = |rank: usize, peer: u32| {
+        let mut bytes = good.clone();
+        // Behind the counts, the root, the waits and the kind.
+        let at = blocks[rank] + 8 + 4 + 4 + 1;
+        bytes[at..at + 4].copy_from_slice(&peer.to_le_bytes());
+        open(&bytes)
+    };
+    for (rank, peer) in [(0, 2), (0, ANY), (1, 2), (1, 3), (1, ANY - 1)] {
+        let problem = with(rank, peer).err().expect("there is no such rank");
+        assert!(
+            problem.what.contains("no such peer: ranks are 0 to 1"),
+            "{problem}"
+        );
+    }
+    for (rank, peer) in [(0, 0), (0, 1), (1, 1), (1, ANY)] {
+        assert_eq!(
+            all(with(rank, peer).unwrap())[rank].operations[0].peer,
+            peer
+        );
+    }
+}
+
+#[test]
+fn a_block_holds_its_operations_and_the_head_has_ranks() {
+    let (good, [first, second]) = message();
+    let mut longer = good.clone();
+    longer[first] = 2;
+    let problem = open(&longer).err().expect("one operation is missing");
+    let length = second - first;
+    assert_eq!(problem.place, TracePlace::Offset(first as u64));
+    let what = format!("rank 0 has 2 operations, 1 of them roots, in {length} bytes");
+    assert!(problem.what.starts_with(&what), "{problem}");
+
+    let mut empty = good;
+    empty[8..12].fill(0);
+    let problem = open(&empty).err().expect("a trace has ranks");
+    assert_eq!(problem.place, TracePlace::Offset(8));
+    assert!(problem.what.starts_with("0 ranks in "), "{problem}");
 }
 
 fn operation(ranks: u32) -> impl Strategy<Value = Operation> {

@@ -176,11 +176,16 @@ fn probes_and_polls_wait_for_a_message_and_leave_it() {
     ] {
         let text = format!(
             "{note}num_ranks 2\nrank 0 {{\na: calc 1900\nb: send 8b to 1 tag 7\nb requires a\n}}\n\
-             rank 1 {{\na: {look} 8b from -1 tag 7\nb: recv 8b from 0 tag 7\nb requires a\n}}\n"
+             rank 1 {{\na: {look} 8b from -1 tag 7\nb: recv 8b from 0 tag 7\nb requires a\n\
+             c: calc 500\nc requires b\n}}\n"
         );
         let replayed = ideal(&text).expect("it ends");
         assert_eq!(times(&replayed, 1, 0), [Time::ZERO, found], "{look}");
         assert_eq!(times(&replayed, 1, 1), [found, found + CALL], "{look}");
+        // A look that has found its message does not count any more.
+        let received = found + CALL;
+        let computed = [received, received + ns(500)];
+        assert_eq!(times(&replayed, 1, 2), computed, "{look}");
         let replayed = es40(&text, 1).expect("it ends");
         assert_eq!(replayed.ranks[1].received, 1, "{look}");
         let [free, end] = times(&replayed, 1, 1);

@@ -93,10 +93,11 @@ pub fn run_to(cluster: &mut Cluster, end: Time) {
     run.unwrap_or_else(|stop| panic!("{stop}"));
 }
 
-/// Runs until all activity ends, threads and posted writes included.
+/// Runs until all activity ends, threads and posted writes included: nothing stays in flight.
 pub fn settle(cluster: &mut Cluster) {
     let end = cluster.now() + Time::from_ms(1);
     run_to(cluster, end);
+    assert!(cluster.census().is_empty(), "{:?}", cluster.census());
 }
 
 /// Runs a process, and with it all others, to its end; returns the process's result.

@@ -45,6 +45,12 @@ fn a_dead_adapter_ends_its_dmas() {
             noted.note((failed, refused, again, sender.dma(message).await));
         });
         cluster.run().unwrap();
+        assert!(cluster.census().is_empty(), "{:?}", cluster.census());
+        let [episode] = &cluster.faults()[..] else {
+            panic!("one fault")
+        };
+        let times = (episode.down, episode.up);
+        assert_eq!(times, (Some(at), lasts.map(|lasts| at + lasts)));
         let (failed, refused, again, message) = ends.take();
         // The first DMAs take less time than the last moments.
         assert!(failed > 0 || at > Time::from_us(15), "at {at}");

@@ -63,6 +63,10 @@ fn of_operations(trace: &mut Trace) -> Vec<Vec<u32>> {
 fn again(trace: &mut Trace) -> Trace {
     let mut bytes = Vec::new();
     trace.write_binary(&mut bytes).unwrap();
+    read(&bytes)
+}
+
+fn read(bytes: &[u8]) -> Trace {
     let name = format!("goal-regions-{}.goal", std::process::id());
     let path = std::env::temp_dir().join(name);
     fs::write(&path, bytes).unwrap();
@@ -82,6 +86,19 @@ fn both_forms_have_the_notes() {
     assert_eq!(of_operations(&mut binary), expected);
 }
 
+/// Regions have a meaning by the notes at the end of a binary file.
+#[test]
+fn a_binary_file_without_its_notes_has_no_regions() {
+    let mut bytes = Vec::new();
+    open(TEXT).write_binary(&mut bytes).unwrap();
+    let notes = b"poll 100 ns";
+    let at = bytes.windows(notes.len()).position(|some| some == notes);
+    bytes.truncate(at.expect("the notes are text") - 12);
+    let mut trace = read(&bytes);
+    assert!(trace.notes().regions.is_empty());
+    assert_eq!(of_operations(&mut trace), [vec![0; 3], vec![0; 3]]);
+}
+
 #[test]
 fn what_is_written_is_read() {
     let mut trace = open(TEXT);
@@ -93,6 +110,18 @@ fn what_is_written_is_read() {
     let mut written = open(&text);
     assert_eq!(written.notes(), &notes());
     assert_eq!(of_operations(&mut written), of_operations(&mut trace));
+}
+
+/// The rate of the memory may be unknown; zeros are no processor.
+#[test]
+fn a_processor_may_have_a_step_time_alone() {
+    let text = TEXT.replace("1.4 ns 9 GB/s", "1.4 ns");
+    let known = open(&text).notes().processor.expect("a step time");
+    assert_eq!((known.step, known.memory), (Time::from_ps(1400), None));
+    for wrong in ["0 ns 9 GB/s", "1.4 ns 0 GB/s", "0 ns"] {
+        let text = TEXT.replace("1.4 ns 9 GB/s", wrong);
+        assert!(open(&text).notes().processor.is_none(), "{wrong}");
+    }
 }
 
 /// Without notes, comments behind computations have no meaning.

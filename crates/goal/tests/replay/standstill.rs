@@ -109,6 +109,14 @@ fn operations_that_are_not_listed_are_counted() {
         let line = last(problems(ideal(&text)));
         assert!(line.ends_with(end), "{line}");
     }
+    // Those of the first ranks are listed.
+    let block = |rank: u32| format!("rank {rank} {{\nsend 8b to {}\n}}\n", (rank + 1) % 40);
+    let blocks: String = (0..40).map(block).collect();
+    let unreceived = problems(ideal(&format!("num_ranks 40\n{blocks}")));
+    for (rank, line) in unreceived[..8].iter().enumerate() {
+        let which = format!(":{}: rank {rank}, ", 3 * rank + 3);
+        assert!(line.starts_with(&which), "{line}");
+    }
     let line = last(problems(es40(&ring(10, 1, 200_000), 1)));
     let circle = "10 operations wait for each other in a circle (a deadlock): see the first lines; \
                   2 waiting operations are not listed; ";
@@ -270,6 +278,33 @@ c requires b
     // A send that is longer than the whole room ends with its transfer, as without buffers.
     let alone = buffered(text, 99_999).unwrap();
     assert_eq!(alone.digest, buffered(text, 0).unwrap().digest);
+}
+
+/// A send behind one without room waits, too, although its own bytes would fit.
+#[test]
+fn sends_come_into_the_buffer_in_their_order() {
+    let text = "num_ranks 2
+rank 0 {
+send 100000b to 1
+send 100000b to 1
+send 40000b to 1
+}
+rank 1 {
+a: calc 2000000
+b: recv 100000b from 0
+c: recv 100000b from 0
+d: recv 40000b from 0
+b requires a
+c requires b
+d requires c
+}";
+    let replayed = buffered(text, 150_000).unwrap();
+    let [first, second, third] = [0, 1, 2].map(|number| row(&replayed, 0, number).end);
+    assert!(first < Time::from_us(5), "{first}");
+    assert!(
+        second > Time::from_ms(2) && third >= second,
+        "{second} {third}"
+    );
 }
 
 /// Without buffers results stay the same, also for messages without bytes.
