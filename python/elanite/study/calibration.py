@@ -81,15 +81,18 @@ def calibrate(
     with measured values is wrong, and ``KeyboardInterrupt`` when interrupted; finished points are
     kept.
     """
-    keys = _ranges(fit)
-    base = _base(experiments, machine)
-    plans = _plans(experiments, base, seed)
-    targets = measured.read(Path(to), plans, note)
-    store = Store(Path(out) / "store")
-    simulate = partial(
-        campaign.run, store=store, jobs=jobs, out=str(out), threads=threads, executor=executor
+    search = foreseen(experiments, fit, to, machine, seed=seed, out=out, note=note)
+    search.simulate = partial(
+        campaign.run,
+        store=search.store,
+        jobs=jobs,
+        out=str(out),
+        threads=threads,
+        executor=executor,
     )
-    search = ValueSearch(base, experiments, keys, targets, store, seed, simulate, trials, progress)
+    search.most, search.progress = trials, progress
+    base, keys, targets = search.machine, search.keys, search.targets
+    plans = _plans(experiments, base, seed)
     own = search.own()
     search.first(own)
     ended = minimise(search, seed)

@@ -157,7 +157,6 @@ class ValueSearch(Search):
 
         Raises ``ElaniteError`` if a point fails, ``UsageError`` if there is no such metric or job.
         """
-        self.check_ends()
         points, failures = self._simulate([own])
         if failures:
             raise ElaniteError(
