@@ -296,7 +296,7 @@ def test_every_choice_is_an_experiment_that_the_simulator_plans(
 
 
 @needs_browser
-@pytest.mark.parametrize("name", ["es40-qsnet", "slingshot-dragonfly"])
+@pytest.mark.parametrize("name", ["es40-qsnet", "slingshot-dragonfly", "smart-multirail"])
 def test_a_machine_file_is_opened_and_gives_the_same_digest_outside(
     browser: Browser, address: str, tmp_path: Path, name: str
 ) -> None:
@@ -318,6 +318,10 @@ def test_a_machine_file_is_opened_and_gives_the_same_digest_outside(
     page.wait_for_function("document.querySelector('#digest').textContent.length === 32")
     page.wait_for_selector("progress.done", state="attached")
     shown = digest(page)
+    if name == "smart-multirail":  # the file's four rails, side by side
+        assert page.get_by_label("rails: networks side by side").input_value() == "4"
+        page.wait_for_selector(".network > h3 >> text=rail 3")
+        assert page.locator(".network > h3").count() == 4
     load = int(page.input_value("#load"))
     page.click("text=The experiment file")
     (tmp_path / "explore.toml").write_text(page.inner_text(".share pre"), encoding="utf-8")

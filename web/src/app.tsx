@@ -104,7 +104,7 @@ export function App() {
     useFound(kept[1] && { ...kept[1], load: config.load }),
   ];
   const shown = [now, ...beside.filter((one) => one !== undefined)];
-  const small = config.nodes <= MOST_NODES && config.rails === 1;
+  const small = config.nodes <= MOST_NODES;
   const ready = now.finished.some((one) => one.load === config.load);
   const { watched, error } = useWatched(config, small && ready);
   const share = shown.reduce((sum, one) => sum + one.share, 0) / shown.length;
@@ -207,7 +207,7 @@ export function App() {
             <h2 id="watch-title">Packets and the circuits that they hold</h2>
             {!small && (
               <p>
-                Networks of up to {MOST_NODES} nodes and one rail can be watched packet by packet.
+                Networks of up to {MOST_NODES} nodes can be watched packet by packet.
               </p>
             )}
             {small && error && <pre class="error">{error}</pre>}

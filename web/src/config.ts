@@ -41,13 +41,16 @@ export const FLOWS: { name: Flow; label: string }[] = [
   { name: "cut-through", label: "off: cut-through" },
 ];
 
-export const RAILS = [1, 2];
+/** The numbers of rails to choose from: one, two, or as many as the machine's file has. */
+export function railsOf(name: string): number[] {
+  return [...new Set([1, 2, machine(name).rails ?? 1])].sort((one, other) => one - other);
+}
 
 /** What is dead from the start of a run, known to the sources. */
 export const FAULTS = [
   { name: "none", label: "none" },
   { name: "switch", label: "a switch of the top level" },
-  { name: "rail", label: "rail 0 of two" },
+  { name: "rail", label: "rail 0" },
 ];
 
 /**
@@ -94,7 +97,7 @@ export function usual(name = "es40-qsnet"): Config {
     over: 1,
     routing: info.name.includes("dragonfly") ? "ugal-local" : "adaptive",
     flow: info.flow,
-    rails: 1,
+    rails: info.rails ?? 1,
     fault: "none",
     packet: info.payload,
     message: 4096,
@@ -137,7 +140,7 @@ function allowed(config: Config, key: keyof Config, value: string | number): boo
     over: topology(config.topology).oversubscribed ? OVERS : [1],
     routing: names(topology(config.topology).routings),
     flow: names(FLOWS),
-    rails: RAILS,
+    rails: railsOf(config.machine),
     fault: names(faults(config)),
     packet: machine(config.machine).payloads,
     message: MESSAGES,

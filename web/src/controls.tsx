@@ -7,7 +7,7 @@ import {
   MESSAGES,
   OVERS,
   PATTERNS,
-  RAILS,
+  railsOf,
   TWO_JOBS,
   usual,
   type Config,
@@ -23,6 +23,12 @@ type Change = (part: Partial<Config>) => void;
 
 const named = (list: { name: string; label: string }[]) =>
   list.map((one) => ({ value: one.name, label: one.label }));
+
+/** A machine with the values of its file that are choices, too. */
+function ofMachine(name: string): Partial<Config> {
+  const { flow, packet, rails } = usual(name);
+  return { machine: name, flow, packet, rails };
+}
 
 interface ControlsProps {
   config: Config;
@@ -43,14 +49,11 @@ export function Controls({ config, onChange, onOpen }: ControlsProps) {
           label="machine: links and adapters"
           value={config.machine}
           options={named(MACHINES)}
-          onChange={(name) =>
-            onChange({ machine: name, flow: usual(name).flow, packet: usual(name).packet })
-          }
+          onChange={(name) => onChange(ofMachine(name))}
         />
         <Opening
           onOpen={async (file) => {
-            const name = await onOpen(file);
-            onChange({ machine: name, flow: usual(name).flow, packet: usual(name).packet });
+            onChange(ofMachine(await onOpen(file)));
           }}
         />
         <Field
@@ -99,7 +102,7 @@ export function Controls({ config, onChange, onOpen }: ControlsProps) {
         <Field
           label="rails: networks side by side"
           value={config.rails}
-          options={RAILS.map((value) => ({ value, label: String(value) }))}
+          options={railsOf(config.machine).map((value) => ({ value, label: String(value) }))}
           onChange={(value) => onChange({ rails: Number(value) })}
         />
         <Field

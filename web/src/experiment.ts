@@ -24,7 +24,10 @@ const CHANNELS = 32;
 /** Most processes of a node, each of which sends a message at a time. */
 const PROCESSES = 16;
 
-/** Rails take turns, message by message; the other keys are of no effect on this policy. */
+/**
+ * The rails of a machine whose file has none: messages take turns; the other keys are of no effect
+ * on this policy.
+ */
 const RAILS: Keys = {
   "rails.policy": "basic",
   "rails.striping": 0.5,
@@ -88,7 +91,9 @@ export function changes(config: Config): Keys {
     keys["link.hop_delay"] = delays.hop;
     if (delays.credit) keys["link.credit_delay"] = delays.credit;
   }
-  if (config.rails > 1) Object.assign(keys, { "rails.count": config.rails, ...RAILS });
+  const own = info.rails ?? 1;
+  if (config.rails !== own)
+    Object.assign(keys, { "rails.count": config.rails }, own === 1 ? RAILS : {});
   if (config.fault !== "none") keys["faults.detect"] = "1 ns";
   if (config.flow !== info.flow) keys["switch.circuit"] = config.flow;
   if (config.packet !== info.payload) {

@@ -39,6 +39,8 @@ export interface MachineInfo {
   flow: Flow;
   /** Delays of links and credits for a tree of two levels, and for all other networks. */
   delays?: { tree: Delays; other: Delays };
+  /** Rails of the machine file, if it has several; their policy is that of the file. */
+  rails?: number;
   /** Latency of a short message on an idle network, about, in us. */
   latency: number;
   /** The text of a machine file that was opened in the page; its name is that of the file. */
@@ -91,10 +93,6 @@ function quantity(value: unknown): number {
 export function ownMachine(name: string, text: string, found: Machine): MachineInfo {
   const values = new Map(found.parameters.map((one) => [String(one.key), one.value]));
   const size = (key: string) => quantity(values.get(key));
-  if (Number(values.get("rails.count") ?? 1) > 1)
-    throw new Error(
-      "The machine has several rails. Leave out its [rails]: the page has a choice of its own.",
-    );
   const [payload, transaction] = [size("packet.payload"), size("packet.transaction")];
   const parts = transaction < payload;
   const payloads = [
@@ -121,6 +119,7 @@ export function ownMachine(name: string, text: string, found: Machine): MachineI
     channels: down ? Number(values.get("link.channels")) : 1,
     quaternary: Array.isArray(down) && down.every((one) => one === 4) && !Array.isArray(hops),
     flow: values.get("switch.circuit") as Flow,
+    rails: Number(values.get("rails.count") ?? 1),
     latency: LATENCY,
     text,
   };

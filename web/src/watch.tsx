@@ -26,14 +26,20 @@ export function Watch({ config, watched }: { config: Config; watched: Watched })
     [watched],
   );
   const steps = useMemo(() => moments(all, length), [all, length]);
-  const drawn = useLayout({ config, wiring: watched.wiring });
+  const [chosen, setRail] = useState(0);
+  const several = config.rails > 1;
+  const rail = Math.min(chosen, config.rails - 1);
+  const drawn = useLayout({ config, wiring: watched.wiring }, several ? rail : undefined);
   const lines = useMemo(() => new Map(drawn?.lines.map((line) => [line.link, line])), [drawn]);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [time, setTime] = useState(length / 2);
   const [playing, setPlaying] = useState(false);
   const [speed, setSpeed] = useState(1);
   const [picked, setPicked] = useState<Packet | null>(null);
-  const now = useMemo(() => doings(all, time), [all, time]);
+  const now = useMemo(
+    () => doings(all, time).filter(({ hold }) => !several || lines.has(hold.link)),
+    [all, time, lines, several],
+  );
 
   useEffect(() => {
     setTime(length / 2);
@@ -120,6 +126,18 @@ export function Watch({ config, watched }: { config: Config; watched: Watched })
             ))}
           </select>
         </label>
+        {several && (
+          <label>
+            rail{" "}
+            <select value={rail} onChange={(event) => setRail(Number(event.currentTarget.value))}>
+              {Array.from({ length: config.rails }, (_, one) => (
+                <option key={one} value={one}>
+                  {one}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
         <label class="grow">
           <span class="clock">{(time / 1e3).toFixed(2)} µs</span>
           <input
