@@ -3,8 +3,11 @@
 mod collective;
 #[path = "../../rails/tests/common/mod.rs"]
 mod common;
+mod faults;
+mod goodput;
 mod mistakes;
 mod mix;
+mod noise;
 mod pattern;
 mod ping;
 mod qsnet2;
