@@ -30,11 +30,7 @@ def tables(found: Sequence[Curve], units: Mapping[str, str]) -> list[PageTable]:
             made += [_saturations(searches, units)] if searches else []
             made += [_throughput(loads, units), _states(loads, units)] if loads else []
         elif len(here) > 1:
-            axes = dict.fromkeys(curve.axis for curve in here)
-            made += [
-                _ranges([curve for curve in here if curve.axis == axis], kind, units, len(axes) > 1)
-                for axis in axes
-            ]
+            made.append(_ranges(here, kind, units))
     return made
 
 
@@ -126,12 +122,7 @@ def _states(found: Sequence[Curve], units: Mapping[str, str]) -> PageTable:
     )
 
 
-def _ranges(
-    found: Sequence[Curve], kind: str, units: Mapping[str, str], several: bool
-) -> PageTable:
-    """Curves over one axis; ``several`` if others have another one or, such as sets of nodes,
-    none.
-    """
+def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> PageTable:
     metrics = next((metrics for name, _, metrics in _core.plots() if name == kind), list(units))
     metrics = [
         each
@@ -152,8 +143,7 @@ def _ranges(
         rows.append(cells)
     note = f"First and last {axis} of each configuration: {_spans(found)}." if axis else ""
     name = found[0].group or ("" if kind == PROGRAMS else kind)
-    which = f" {f'over {axis}' if axis else 'without an axis'}" if several else ""
-    caption = f"Every configuration{f' of {name}' if name else ''}{which}"
+    caption = f"Every configuration{f' of {name}' if name else ''}"
     return PageTable(columns, rows, caption, right=columns[1:], note=note)
 
 
