@@ -4,7 +4,8 @@
 //! call MPI, and in the process's first thread. Other threads, such as the periodic watchers of
 //! runtimes, would carry the rank away by their sleep; they sleep in real time. If the rank waits
 //! at the end of such a sleep for its other threads ([`waiting::awaited`]), the same time has
-//! passed in the simulation.
+//! passed in the simulation. While a thread is in an MPI call beside it, the sleep is as long as
+//! that thread's looks have taken ([`sleepers`]).
 //!
 //! The handler for a [timer](timers)'s signal ends a sleep, as it does in the kernel.
 
@@ -14,6 +15,7 @@ use super::{
 };
 use libc::{c_int, c_uint, clockid_t, timespec, useconds_t};
 use rank::session::Session;
+use rank::sleepers::{self, Sleeper};
 use rank::{session, thread};
 
 /// Sleeps until a moment, or until the handler for a timer's signal has run; the error is the time
@@ -106,6 +108,14 @@ pub unsafe extern "C" fn clock_nanosleep(
 
 /// The system's sleep, with the C library's arguments.
 fn real(clock: clockid_t, flags: c_int, request: *const timespec, rest: *mut timespec) -> c_int {
+    // SAFETY: null, or a time of the caller, which is copied.
+    let length = unsafe { request.as_ref() }.filter(|_| flags == 0);
+    if let Some(length) = length.and_then(span)
+        && let Some(session) = session::get().filter(|_| waiting::may_call())
+    {
+        // SAFETY: null, or the caller's place for the rest.
+        return unsafe { beside(session, length, rest) };
+    }
     let begin = session::get().map_or(0, Session::now);
     // SAFETY: the kernel checks its arguments.
     match unsafe { system::clock_nanosleep(clock, flags, request, rest) } {
@@ -120,6 +130,41 @@ fn real(clock: clockid_t, flags: c_int, request: *const timespec, rest: *mut tim
         // SAFETY: the place of this thread's error number.
         _ => unsafe { *libc::__errno_location() },
     }
+}
+
+/// How much longer than natively a sleep beside a call may be, in real time and picoseconds: other
+/// ranks' looks may let time pass more slowly.
+const GRACE: u64 = 10 * SECOND;
+
+/// The sleep of a thread that may call MPI later. While another thread is in a call, the sleep is
+/// over when the rank's time has come to its end; else it takes real time. Returns the error
+/// number.
+unsafe fn beside(session: &Session, length: u64, rest: *mut timespec) -> c_int {
+    let slice = sleepers::SLICE.as_nanos() as u64 * NANOSECOND;
+    let until = session.now().saturating_add(length);
+    let (mut left, mut grace) = (length, length.saturating_add(GRACE));
+    let sleeper = Sleeper::until(until);
+    while left > 0 && grace > 0 && session.now() < until {
+        let part = nanoseconds(left.min(slice).div_ceil(NANOSECOND));
+        let none = std::ptr::null_mut();
+        // SAFETY: the kernel reads the time.
+        let slept =
+            unsafe { system::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const part, none) };
+        if slept != 0 {
+            // SAFETY: the caller's place.
+            unsafe { give_rest(rest, left) };
+            return libc::EINTR;
+        }
+        grace = grace.saturating_sub(slice);
+        if thread::in_calls() == 0 {
+            left = left.saturating_sub(slice);
+        }
+    }
+    drop(sleeper);
+    if let Some(session) = waiting::awaited() {
+        session.sleep_until(until);
+    }
+    0
 }
 
 #[unsafe(no_mangle)]

@@ -19,6 +19,11 @@ pub fn sleeper() -> Option<&'static Session> {
     Some(session)
 }
 
+/// Whether this thread has not called MPI and may do so later.
+pub fn may_call() -> bool {
+    thread::several_threads() && thread::outside() && !thread::drives_time()
+}
+
 /// The session, if the rank waits for its other threads.
 pub fn awaited() -> Option<&'static Session> {
     (WAITING.load(Ordering::Relaxed) > 0)

@@ -238,10 +238,28 @@ pub(crate) struct Slot {
     /// been in a state that is new since then.
     pub observed: AtomicU32,
     pub novel: AtomicU32,
+    /// Threads that look in calls that block, and how often one has taken a place.
+    pub lookers: [LookerWords; LOOKERS],
+    pub places: AtomicU32,
     /// The rank's world: its first rank's number in the run, and how many ranks it has; 0 before
     /// the rank starts.
     pub first: AtomicU32,
     pub size: AtomicU32,
+}
+
+/// How many threads of a rank can be seen to look.
+pub(crate) const LOOKERS: usize = 16;
+
+/// A thread that looks, while the simulator observes; its number in the kernel is 0 without one.
+#[repr(C)]
+pub(crate) struct LookerWords {
+    pub thread: AtomicU32,
+    /// The MPI call that the thread is in.
+    pub call: AtomicU32,
+    /// The thread's number among all that have taken a place.
+    pub number: AtomicU32,
+    /// How often the thread has looked in this call, and found no change.
+    pub looks: AtomicU32,
 }
 
 /// The ranks that start together, and are one `MPI_COMM_WORLD`.

@@ -95,10 +95,10 @@ pub use raw::BATCH;
 pub use record::{Body, Complaint, FileAccess, Patience, RankWait, Record};
 pub use report::{Delivery, EndKind, EndStatus, Envelope, OperationEnd, Report};
 pub use settings::{Compute, Settings};
-pub use simulator::{RankCalls, Simulator, UntimedFiles};
+pub use simulator::{Looker, RankCalls, Simulator, UntimedFiles};
 
 /// Layout version; every change in the shared memory's content changes it.
-pub const ABI: u32 = 14;
+pub const ABI: u32 = 15;
 
 /// The environment variable that gives ranks the shared memory's path.
 pub const PATH_VARIABLE: &str = "ELANITE_LINK";

@@ -1,7 +1,8 @@
 //! The rank's side of the link.
 
 use crate::area::{
-    Area, BUSY, Departure, LinkDirection, LinkError, RankPhase, StrayReason, World, frame,
+    Area, BUSY, Departure, LinkDirection, LinkError, LookerWords, RankPhase, StrayReason, World,
+    frame,
 };
 use crate::order::Order;
 use crate::part::{Payload, Reassembly};
@@ -307,6 +308,36 @@ impl OutOfBand {
     /// is not known.
     pub fn is_new(&self) {
         self.area.slot(self.number).novel.fetch_add(1, Relaxed);
+    }
+
+    /// A thread begins to look in a call that blocks. Returns its place, if there is one.
+    pub fn starts_looking(&self, thread: u32, call: u32) -> Option<usize> {
+        let slot = self.area.slot(self.number);
+        let free = |words: &LookerWords| {
+            words
+                .thread
+                .compare_exchange(0, thread, AcqRel, Relaxed)
+                .is_ok()
+        };
+        let place = slot.lookers.iter().position(free)?;
+        let words = &slot.lookers[place];
+        words.call.store(call, Relaxed);
+        words.looks.store(0, Relaxed);
+        let number = slot.places.fetch_add(1, Relaxed).wrapping_add(1);
+        words.number.store(number, Release);
+        Some(place)
+    }
+
+    /// The thread with this place has looked, and found no change.
+    pub fn looks(&self, place: usize) {
+        let words = &self.area.slot(self.number).lookers[place];
+        words.looks.fetch_add(1, Relaxed);
+    }
+
+    /// The thread with this place leaves its call.
+    pub fn looks_no_more(&self, place: usize) {
+        let words = &self.area.slot(self.number).lookers[place];
+        words.thread.store(0, Release);
     }
 
     /// Announces that the rank's process exits. If the rank has left MPI, it will not come back.

@@ -52,6 +52,27 @@ pub struct RankCalls {
     pub now: u64,
 }
 
+/// A rank's thread that looks in a call that blocks, by the rank's own word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Looker {
+    /// The thread's number in the kernel.
+    pub thread: u32,
+    /// The MPI call's number.
+    pub call: u32,
+    /// A number that the thread has in this call only.
+    number: u32,
+    /// How often it has looked in the call.
+    looks: u32,
+}
+
+impl Looker {
+    /// How often the thread has looked since another time, if it has been in the same call since.
+    pub fn looks_since(&self, then: &Looker) -> Option<u32> {
+        let same = (self.thread, self.number) == (then.thread, then.number);
+        same.then(|| self.looks.wrapping_sub(then.looks))
+    }
+}
+
 /// A rank's operations on files that took no simulated time, by its own word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UntimedFiles {
@@ -224,6 +245,19 @@ impl Simulator {
             novel: slot.novel.load(Relaxed),
             now: slot.now.load(Relaxed),
         }
+    }
+
+    /// A rank's threads that look in calls that block, since the rank is observed. Any value may
+    /// come from a rank that overwrites its memory.
+    pub fn lookers(&self, rank: u32) -> Vec<Looker> {
+        let words = self.area.slot(rank).lookers.iter();
+        let lookers = words.map(|words| Looker {
+            thread: words.thread.load(Acquire),
+            call: words.call.load(Relaxed),
+            number: words.number.load(Acquire),
+            looks: words.looks.load(Relaxed),
+        });
+        lookers.filter(|looker| looker.thread != 0).collect()
     }
 
     /// A rank's operations on files that took no simulated time. Any value may come from a rank

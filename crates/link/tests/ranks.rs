@@ -64,6 +64,34 @@ fn the_first_word_of_a_rank_counts_and_so_does_their_order() {
 }
 
 #[test]
+fn threads_that_look_are_seen_in_the_call_in_which_they_look() {
+    let simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
+    let rank = Rank::attach(&simulator.path(), 0).expect("there is a place");
+    let words = rank.out_of_band();
+    assert_eq!(simulator.lookers(0), []);
+    let places = [(70, 5), (71, 6)].map(|(thread, call)| words.starts_looking(thread, call));
+    assert_eq!(places, [Some(0), Some(1)]);
+    let before = simulator.lookers(0);
+    let seen: Vec<_> = before.iter().map(|one| (one.thread, one.call)).collect();
+    assert_eq!(seen, [(70, 5), (71, 6)]);
+    words.looks(1);
+    words.looks(1);
+    let now = simulator.lookers(0);
+    assert_eq!(now[1].looks_since(&before[1]), Some(2));
+    assert_eq!(now[0].looks_since(&before[0]), Some(0));
+    assert_eq!(now[0].looks_since(&before[1]), None);
+    // The same thread, in another call of the same kind.
+    words.looks_no_more(1);
+    assert_eq!(simulator.lookers(0).len(), 1);
+    assert_eq!(words.starts_looking(71, 6), Some(1));
+    assert_eq!(simulator.lookers(0)[1].looks_since(&before[1]), None);
+    for thread in 72..86 {
+        assert!(words.starts_looking(thread, 5).is_some());
+    }
+    assert_eq!(words.starts_looking(86, 5), None);
+}
+
+#[test]
 fn processes_that_do_not_attach_report_about_themselves() {
     let simulator = Simulator::new(2, Settings::DEFAULT).expect("there is memory");
     simulator.place(&[4, 7]);

@@ -93,7 +93,7 @@ fn begin(session: &Session, thread: &ThreadState, call: u32, frame: &Frame) {
 
 #[cold]
 fn end(session: &Session, thread: &ThreadState, call: u32) {
-    session.in_call(0);
+    session.ends_call(thread);
     if link::calls::kind(call) == Some(CallKind::Request) {
         without_order(session, thread, 1);
     }

@@ -142,6 +142,8 @@ struct State {
     waits: Option<bool>,
     /// The file system's operation for which the rank waits.
     file: Option<FileAccess>,
+    /// Whether the rank sleeps.
+    sleeps: bool,
     /// The rank shall look once more, from this moment.
     nudged: Option<Time>,
     /// The rank's reports for when it continues.
@@ -191,6 +193,11 @@ impl Agent {
 
     pub fn is_finished(&self) -> bool {
         self.state.borrow().finished
+    }
+
+    /// Whether the rank sleeps in simulated time.
+    pub fn sleeps(&self) -> bool {
+        self.state.borrow().sleeps
     }
 
     /// The rank's process has ended.

@@ -14,6 +14,7 @@
 //! | [`library`] | the libraries that share the session with the MPI library |
 //! | [`memory`] | the program's memory |
 //! | [`repeats`] | whether the program repeats itself |
+//! | [`sleepers`] | threads that sleep beside an MPI call |
 //! | [`host_timer`] | host timers, for our own looks |
 //! | [`system`] | C library functions with names that this library also defines |
 //!
@@ -35,5 +36,6 @@ pub mod regions;
 pub mod repeats;
 pub mod session;
 pub mod site;
+pub mod sleepers;
 pub mod system;
 pub mod thread;

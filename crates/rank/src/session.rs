@@ -12,6 +12,8 @@ mod turn;
 use crate::library::LibraryProblem;
 use crate::regions::Regions;
 use crate::repeats::{Frame, Repeats};
+use crate::system;
+use crate::thread::{self, ThreadState};
 use link::{
     Compute, Delivery, Departure, FileAccess, LinkError, Order, OutOfBand, PayloadPart, Rank,
     Settings, World,
@@ -310,6 +312,40 @@ impl Session {
         self.out_of_band.begins_call(call, frame.stack);
         if self.out_of_band.is_observed() {
             self.repeats.call(frame, || self.out_of_band.is_new());
+        }
+    }
+
+    /// A thread's outermost call ends. Takes no lock.
+    pub fn ends_call(&self, thread: &ThreadState) {
+        self.out_of_band.in_call(0);
+        if let Some(place) = thread.stops_looking() {
+            self.out_of_band.looks_no_more(place);
+        }
+    }
+
+    /// The calling thread has looked without success. The simulator sees that while it observes, if
+    /// the thread is in a call that blocks, and so are all that are in calls: another one may wait
+    /// for its turn in the MPI library. It sees a look in one-sided communication after many,
+    /// since MPICH handles a message from the rank to itself at each.
+    fn has_looked(&self) {
+        const MANY: u32 = 1 << 17;
+        let thread = thread::current();
+        let looks = thread.looks.get().saturating_add(1);
+        thread.looks.set(looks);
+        if !self.out_of_band.is_observed()
+            || !thread::blocks()
+            || looks <= MANY && thread::one_sided()
+        {
+            return;
+        }
+        if thread.place.get().is_none() && thread.may_look() {
+            let (number, call) = (system::thread(), thread.call.get());
+            thread.looks_at(self.out_of_band.starts_looking(number, call));
+        }
+        if let Some(place) = thread.place.get()
+            && thread::all_look()
+        {
+            self.out_of_band.looks(place);
         }
     }
 

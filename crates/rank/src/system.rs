@@ -147,6 +147,23 @@ pub fn is_main_thread() -> bool {
     unsafe { libc::syscall(libc::SYS_gettid) == c_long::from(libc::getpid()) }
 }
 
+/// Sleeps in real time; a signal ends the sleep early.
+pub fn nap(time: std::time::Duration) {
+    let time = timespec {
+        tv_sec: time.as_secs().cast_signed(),
+        tv_nsec: time.subsec_nanos().into(),
+    };
+    let none = std::ptr::null_mut::<timespec>();
+    // SAFETY: the kernel reads the time.
+    unsafe { libc::syscall(libc::SYS_nanosleep, &raw const time, none) };
+}
+
+/// This thread's number in the kernel.
+pub fn thread() -> u32 {
+    // SAFETY: it only asks.
+    unsafe { libc::syscall(libc::SYS_gettid) as u32 }
+}
+
 /// This thread's processor time in nanoseconds.
 pub fn processor_time() -> u64 {
     let mut now = timespec {

@@ -34,6 +34,10 @@ pub struct ThreadState {
     drives: Cell<Option<bool>>,
     /// Consecutive clock readings.
     pub readings: Cell<u32>,
+    /// How often the thread has looked in its outermost call without success.
+    pub looks: Cell<u32>,
+    /// The thread's place among those that the simulator sees looking.
+    pub place: Cell<Option<usize>>,
     /// The last outermost call's number, and how often the thread has made it with no other
     /// between.
     last: Cell<(u32, u32)>,
@@ -51,6 +55,8 @@ thread_local! {
         site: Cell::new(Site { call: 0, place: 0 }),
         drives: Cell::new(None),
         readings: Cell::new(0),
+        looks: Cell::new(0),
+        place: Cell::new(None),
         last: Cell::new((0, 0)),
     } };
 }
@@ -69,6 +75,7 @@ impl ThreadState {
     #[inline]
     pub fn enter(&self, call: u32) {
         self.call.set(call);
+        self.looks.set(0);
         let (last, repeats) = self.last.get();
         self.last.set((
             call,
@@ -87,6 +94,24 @@ impl ThreadState {
                 AT_ONCE.store(true, Ordering::Relaxed);
             }
         }
+    }
+
+    /// Whether the thread counts among those in calls, or is the only one.
+    pub fn may_look(&self) -> bool {
+        self.counted.get() || one_thread()
+    }
+
+    /// The thread takes a place among those that the simulator sees looking, if there is one.
+    pub fn looks_at(&self, place: Option<usize>) {
+        self.place.set(place);
+        LOOKING.fetch_add(u32::from(place.is_some()), Ordering::Relaxed);
+    }
+
+    /// The thread gives up its place among those that look; returns the place.
+    pub fn stops_looking(&self) -> Option<usize> {
+        let place = self.place.take()?;
+        LOOKING.fetch_sub(1, Ordering::Relaxed);
+        Some(place)
     }
 
     /// Whether the thread waits for a word in window memory: it synchronises its memory again and
@@ -229,6 +254,14 @@ static MULTIPLE: AtomicBool = AtomicBool::new(false);
 /// How many threads are in calls, in a process that has several.
 static IN_CALLS: AtomicU32 = AtomicU32::new(0);
 
+/// How many threads have a place among those that look.
+static LOOKING: AtomicU32 = AtomicU32::new(0);
+
+/// Whether all threads that are in calls look.
+pub fn all_look() -> bool {
+    IN_CALLS.load(Ordering::Relaxed) <= LOOKING.load(Ordering::Relaxed)
+}
+
 /// Set when two threads have been in calls at once.
 static AT_ONCE: AtomicBool = AtomicBool::new(false);
 
@@ -236,6 +269,11 @@ static AT_ONCE: AtomicBool = AtomicBool::new(false);
 /// run's times.
 pub fn were_at_once() -> bool {
     AT_ONCE.load(Ordering::Relaxed)
+}
+
+/// How many threads are in calls, in a process that has several.
+pub fn in_calls() -> u32 {
+    IN_CALLS.load(Ordering::Relaxed)
 }
 
 /// MPI lets several threads call it, or several do.

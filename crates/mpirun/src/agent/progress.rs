@@ -100,7 +100,10 @@ impl Agent {
                 let time = Time::from_ps(until).saturating_sub(begin);
                 self.shared
                     .record(|recorder| recorder.sleeps(self.rank, begin, time));
-                self.endpoint.compute(begin, time).await
+                self.state.borrow_mut().sleeps = true;
+                let end = self.endpoint.compute(begin, time).await;
+                self.state.borrow_mut().sleeps = false;
+                end
             }
             RankWait::Report(patience) => self.wait_for_report(begin, patience).await,
             RankWait::File(access) => self.access(begin, access).await,

@@ -37,6 +37,15 @@ impl From<Stop> for LoopEnd {
     }
 }
 
+/// The call that a rank is in: of its threads' calls the latest one, or one that waits.
+fn call_of(link: &Simulator, rank: u32) -> u32 {
+    let lookers = link.lookers(rank);
+    let looks = || lookers.first().map_or(0, |looker| looker.call);
+    Some(link.call(rank))
+        .filter(|&call| call != 0)
+        .unwrap_or_else(looks)
+}
+
 impl Server {
     /// How the loop ended, its explanation for people, and the rank that is to blame.
     fn explained(&self, over: &LoopEnd, attached: u32) -> (RunEnd, String, Option<u32>) {
@@ -153,7 +162,7 @@ impl Server {
         let waiting = unfinished.map(|agent| WaitingRank {
             rank: agent.rank,
             pid: link.pid(agent.rank),
-            call: link.call(agent.rank),
+            call: call_of(&link, agent.rank),
             last: link.calls(agent.rank).last,
             frame: link.calls(agent.rank).frame,
             what: agent.under_way(),

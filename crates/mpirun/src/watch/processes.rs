@@ -34,9 +34,15 @@ impl ProcessMark {
         })
     }
 
-    /// Whether at most one thread has run since a mark, no file was read, and the others sleep
-    /// without an end.
-    pub fn is_calm_since(&self, pid: u32, mark: &ProcessMark) -> bool {
+    /// Whether at most `others` threads have run since a mark besides those that look, no file was
+    /// read, and the remaining threads wait without an end for words in the process's own memory.
+    pub fn is_calm_since(
+        &self,
+        pid: u32,
+        mark: &ProcessMark,
+        lookers: &[u32],
+        others: usize,
+    ) -> bool {
         let same = |(now, then): (&ThreadMark, &ThreadMark)| now.thread == then.thread;
         if self.threads.len() != mark.threads.len()
             || self.reads != mark.reads
@@ -44,15 +50,20 @@ impl ProcessMark {
         {
             return false;
         }
-        let pairs = self.threads.iter().zip(&mark.threads);
-        let ran = pairs.filter(|(now, then)| now.ran != then.ran);
-        let ran: Vec<u32> = ran.map(|(now, _)| now.thread).collect();
-        let mut others = self.threads.iter().map(|thread| thread.thread);
         // A rank that waits for its turn sleeps with a time-out; it is the only thread then, or it
         // has run.
-        let alone = self.threads.len() == 1;
-        ran.len() <= 1
-            && (alone || others.all(|thread| ran.contains(&thread) || sleeps_for_ever(pid, thread)))
+        if self.threads.len() == 1 {
+            return true;
+        }
+        let pairs = self.threads.iter().zip(&mark.threads);
+        let pairs = pairs.filter(|(now, _)| !lookers.contains(&now.thread));
+        let (ran, still): (Vec<_>, Vec<_>) = pairs.partition(|(now, then)| now.ran != then.ran);
+        if ran.len() > others {
+            return false;
+        }
+        still.is_empty()
+            || OwnMemory::of(pid)
+                .is_some_and(|own| still.iter().all(|(now, _)| own.locks(now.thread)))
     }
 }
 
@@ -76,26 +87,6 @@ fn system_call(pid: u32, thread: u32) -> Option<(i64, [u64; 6])> {
     Some((number, arguments))
 }
 
-/// Whether a thread sleeps in a system call that no time ends.
-fn sleeps_for_ever(pid: u32, thread: u32) -> bool {
-    let endless = |word: u64| (word as u32).cast_signed() < 0;
-    let Some((number, arguments)) = system_call(pid, thread) else {
-        return false;
-    };
-    match number {
-        libc::SYS_futex => is_endless_futex(&arguments),
-        libc::SYS_epoll_pwait => endless(arguments[3]),
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_epoll_wait => endless(arguments[3]),
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_poll => endless(arguments[2]),
-        libc::SYS_ppoll => arguments[2] == 0,
-        libc::SYS_pselect6 => arguments[4] == 0,
-        libc::SYS_read | libc::SYS_accept | libc::SYS_accept4 | libc::SYS_recvmsg => true,
-        _ => false,
-    }
-}
-
 /// Whether these are the arguments for a wait on a word, without a time-out.
 fn is_endless_futex(arguments: &[u64; 6]) -> bool {
     let operation = (arguments[1] as u32).cast_signed()
@@ -103,27 +94,43 @@ fn is_endless_futex(arguments: &[u64; 6]) -> bool {
     matches!(operation, libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET) && arguments[3] == 0
 }
 
-/// Whether all of a process's threads wait without an end for words in memory that no other process
-/// reaches: its own locks, conditions and thread ends. Only a signal can wake such a process.
-pub(crate) fn is_locked_up(pid: u32) -> bool {
-    let Some(threads) = threads_of(pid) else {
-        return false;
-    };
-    let Ok(maps) = fs::read_to_string(format!("/proc/{pid}/maps")) else {
-        return false;
-    };
-    let is_own = |address: u64| {
-        maps.lines().any(|line| {
+/// The memory that a process shares with no other one.
+struct OwnMemory {
+    pid: u32,
+    /// Where its parts begin and end.
+    parts: Vec<(u64, u64)>,
+}
+
+impl OwnMemory {
+    fn of(pid: u32) -> Option<OwnMemory> {
+        let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+        let part = |line: &str| {
             let mut words = line.split(' ');
-            let range = words.next().and_then(|range| range.split_once('-'));
-            let number = |text| u64::from_str_radix(text, 16).unwrap_or_default();
-            range.is_some_and(|(from, to)| (number(from)..number(to)).contains(&address))
-                && words.next().is_some_and(|rights| rights.ends_with('p'))
+            let (from, to) = words.next()?.split_once('-')?;
+            let number = |text| u64::from_str_radix(text, 16).ok();
+            let own = words.next().is_some_and(|rights| rights.ends_with('p'));
+            Some((number(from)?, number(to)?)).filter(|_| own)
+        };
+        let parts = maps.lines().filter_map(part).collect();
+        Some(OwnMemory { pid, parts })
+    }
+
+    /// Whether a thread waits without an end for a word here: a lock, a condition or a thread's
+    /// end. Only the process's other threads, and signals, can wake it.
+    fn locks(&self, thread: u32) -> bool {
+        let call = system_call(self.pid, thread);
+        call.is_some_and(|(number, arguments)| {
+            let here = |&(from, to): &(u64, u64)| (from..to).contains(&arguments[0]);
+            number == libc::SYS_futex && is_endless_futex(&arguments) && self.parts.iter().any(here)
         })
+    }
+}
+
+/// Whether all of a process's threads wait without an end for words in memory that no other process
+/// reaches. Only a signal can wake such a process.
+pub(crate) fn is_locked_up(pid: u32) -> bool {
+    let Some((threads, own)) = threads_of(pid).zip(OwnMemory::of(pid)) else {
+        return false;
     };
-    threads.iter().all(|&thread| {
-        system_call(pid, thread).is_some_and(|(number, arguments)| {
-            number == libc::SYS_futex && is_endless_futex(&arguments) && is_own(arguments[0])
-        })
-    })
+    threads.iter().all(|&thread| own.locks(thread))
 }

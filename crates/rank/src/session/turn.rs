@@ -2,7 +2,7 @@
 
 use super::{HOLDS, LEFT, Session, SessionState, VISITS};
 use crate::regions::Site;
-use crate::thread;
+use crate::{sleepers, thread};
 use link::{FileAccess, LinkError, NEVER, Order, Patience, RankWait, Report};
 use std::sync::atomic::Ordering;
 
@@ -194,8 +194,9 @@ impl Session {
         self.out_of_band.passed_by_reading(self.now() - before);
     }
 
-    /// Time advances by a step that grows.
+    /// The calling thread looks in vain: time advances by a step that grows.
     pub fn step(&self, state: &mut SessionState) {
+        self.has_looked();
         self.step_by(state, |until| {
             RankWait::Report(Patience {
                 guessed: thread::were_at_once(),
@@ -206,6 +207,7 @@ impl Session {
 
     /// The same; the step ends early when others write into the rank's memory.
     pub fn step_to_write(&self, state: &mut SessionState) {
+        self.has_looked();
         self.step_by(state, |until| {
             RankWait::Report(Patience {
                 writes: true,
@@ -225,7 +227,12 @@ impl Session {
         if LEFT.load(Ordering::Relaxed) {
             self.compute(tick);
         } else {
-            self.wait(state, wait(self.now() + tick));
+            let (begun, now) = (thread::current().began.get(), self.now());
+            self.wait(state, wait(sleepers::cut(begun, now, now + tick)));
+            if sleepers::wake(self.now()) {
+                self.look_anew();
+                return;
+            }
         }
         // Unless there was a report.
         let (new, old) = (Ordering::Relaxed, Ordering::Relaxed);
