@@ -309,3 +309,22 @@ def test_sizes_without_a_point_are_left_out_with_a_note(tmp_path: Path) -> None:
         match=r"no point has a message of one of the sizes in the file, 1 to 4096 B, in a job",
     ):
         measured.read(file, [own])
+
+
+def test_a_sum_over_pairs_has_a_note(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(
+        'title = "job"\nsource = "own"\nmachine = "es40-qsnet"\n[run]\nwarm_up = "1 ms"\nwindow ='
+        ' "1 ms"\n[[series]]\nname = "job"\ntitle = "job"\n[series.jobs.own]\npattern = "uniform"\n'
+        'nodes = 8\nmessage = "4 KB"\nload = "100 MB/s"\nsizes = "fixed"\narrivals = "fixed"\n'
+    )
+    own = plan(sources.read("experiment", tmp_path / "own.toml"))
+    file = tmp_path / "osu.txt"
+    for pairs, count in ((1, 0), (4, 1)):
+        notes: list[str] = []
+        heading = (
+            f"MPI Multiple Bandwidth / Message Rate Test v5.9\n# [ pairs: {pairs} ] [ size: 64 ]"
+        )
+        file.write_text(OSU_BW.replace("MPI Bandwidth Test v5.9", heading))
+        assert [each.value for each in measured.read(file, [own], notes.append)] == [12000.25]
+        found = [one for one in notes if f"the values are sums over {pairs} pairs" in one]
+        assert len(found) == count, notes

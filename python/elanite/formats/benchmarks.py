@@ -15,7 +15,9 @@ Each table line is a message size in bytes and a value in the unit of Elanite's 
 
 A bandwidth test has many messages in flight, and so measures a job's accepted load, not a ping's
 ``bandwidth``, which is a size over a latency. A test in both directions (OSU's Bi-Directional,
-IMB's Biband, perftest's -b) prints their sum; a node sends half of it, which is the value. Lines
+IMB's Biband, perftest's -b) prints their sum; a node sends half of it, which is the value. A test
+with several pairs of ranks (OSU's Multiple Bandwidth) prints the sum over the pairs, and not the
+nodes on which they are; the values are these sums, and their reader adds a note (`pairs`). Lines
 from other tools among them, such as a batch system, are skipped, and so are the labels that
 ``mpirun --tag-output`` and ``srun --label`` write before each line. A file has one benchmark with
 one number of processes.
@@ -44,6 +46,9 @@ _LABEL = re.compile(r"(?:\[[^\]]*\]<std(?:out|err)>:|\d+:)\s*")
 """A line's rank, as ``mpirun --tag-output`` and ``srun --label`` write it."""
 _PROCESSES = re.compile(r"#\s*#processes = (\d{1,9})\b.*")
 """IMB's heading with a table's number of processes."""
+
+_PAIRS = re.compile(r"#\s*\[ pairs: (\d{1,9}) \].*")
+"""OSU's heading with the number of pairs over which values are sums."""
 
 _OPERATIONS = (
     "allreduce",
@@ -97,6 +102,19 @@ def operation(name: str) -> str:
     return next((each for each in _OPERATIONS if each in plain), "")
 
 
+def pairs(text: str) -> int:
+    """The number of rank pairs over which a file's bandwidths are sums."""
+    found = (_PAIRS.fullmatch(_bare(line)) for line in text.splitlines())
+    return next((int(one[1]) for one in found if one), 1)
+
+
+def _bare(line: str) -> str:
+    """A line without its rank."""
+    bare = line.strip()
+    label = _LABEL.match(bare)
+    return bare[label.end() :] if label else bare
+
+
 def values(text: str, file: Path) -> list[BenchmarkValue]:
     """A file's values. Raises ``UsageError``."""
     table: _Table | None = None
@@ -106,9 +124,7 @@ def values(text: str, file: Path) -> list[BenchmarkValue]:
     counts: dict[str, int] = {}
     ranks = 0
     for line, written in enumerate(text.splitlines(), 1):
-        bare = written.strip()
-        if label := _LABEL.match(bare):
-            bare = bare[label.end() :]
+        bare = _bare(written)
         named = _name(bare) or named
         ranks += _NCCL_RANK.fullmatch(bare) is not None
         if several := _PROCESSES.fullmatch(bare):

@@ -182,6 +182,13 @@ def _printed(
             f" {left[-1]} B, in {kind}\n"
             f'  give such a series these sizes: message = ["{left[0]} B", ...]'
         )
+    count = benchmarks.pairs(text)
+    if count > 1 and note and values[0].metric == "accepted":
+        note(
+            f"{file}: the values are sums over {count} pairs of ranks: a node's, if the pairs are"
+            f" on two nodes; if each pair has its own nodes, a node's value is 1/{count} of it: run"
+            " the test with one pair, or give the values as CSV"
+        )
     if left and note:
         note(f"{file}: {len(left)} of {len(values)} sizes are of no point, and left out")
     return found
