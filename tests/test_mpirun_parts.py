@@ -422,7 +422,11 @@ def test_variables_of_the_run_go_before_those_of_the_user() -> None:
         "/l",
     )
     assert "LD_PRELOAD" not in found
-    assert launcher.of_ranks(base, Path("/lib/x-fi.so")) == {"LD_PRELOAD": "/lib/x-fi.so:mine.so"}
+    ranks = launcher.of_ranks({**base, "ASAN_OPTIONS": "halt_on_error=0"}, Path("/lib/x-fi.so"))
+    assert ranks == {
+        "LD_PRELOAD": "/lib/x-fi.so:mine.so",
+        "ASAN_OPTIONS": "halt_on_error=0:verify_asan_link_order=0",
+    }
 
 
 def interrupted(times: int) -> list[bool]:

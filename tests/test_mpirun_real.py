@@ -396,3 +396,16 @@ def test_nothing_is_left(tmp_path: Path, ends: str, whom: str) -> None:
         assert "mpiexec was killed by signal 9 (SIGKILL)" in said
     if whom == "rank":
         assert "was killed by signal 9 (SIGKILL)" in said
+
+
+@pytest.mark.slow
+def test_a_program_with_address_sanitizer_runs(elanite: Run, tmp_path: Path) -> None:
+    """Its library wants to be loaded before the ranks' library, and is not."""
+    source, program = tmp_path / "program.c", tmp_path / "program"
+    options = 'const char *__asan_default_options(void) { return "detect_leaks=0"; }\n'
+    source.write_text(options + (FILES.parent / "mpi" / "empty.c").read_text())
+    words = [MPICC, "-fsanitize=address", "-o", str(program), str(source)]
+    if subprocess.run(words, capture_output=True, timeout=PATIENCE, check=False).returncode:
+        pytest.skip("the compiler has no AddressSanitizer")
+    ended = elanite("mpirun", "--quiet", "-n", "2", str(program))
+    assert (ended.code, ended.err) == (0, ""), ended

@@ -109,3 +109,5 @@ class Evidence:
     """Whether the program was started as one for the simulated libraries, and need not call MPI."""
     stray: str = ""
     """The MPI library in a process outside the run, and a remedy."""
+    windows: bool = True
+    """Whether the ranks' MPI has one-sided communication over the simulated network."""

@@ -61,6 +61,16 @@ class Mpi:
     kind: Kind
     version: str
 
+    @property
+    def windows(self) -> bool:
+        """Whether it has one-sided communication over the simulated network.
+
+        Open MPI 5 has it only over transports with their own connections, and over the host's
+        memory.
+        """
+        major = self.version.split(".", maxsplit=1)[0]
+        return self.kind == "MPICH" or not major.isdecimal() or int(major) < 5
+
     def command(
         self,
         ranks: int,
@@ -224,6 +234,9 @@ def of_ranks(base: Mapping[str, str], network: Path) -> dict[str, str]:
     The loader ends a name in ``LD_PRELOAD`` at a blank or a colon, and only a colon or a semicolon
     in ``LD_LIBRARY_PATH``: a library in a folder with a blank is preloaded by its name. Raises
     ``UsageError``.
+
+    The run-time library of a program that is built with AddressSanitizer wants to be the first one,
+    and need not be: our functions call those that it has, too.
     """
     folder = str(network.parent)
     if ":" in folder or ";" in folder:
@@ -235,6 +248,8 @@ def of_ranks(base: Mapping[str, str], network: Path) -> dict[str, str]:
     first = network.name if apart else str(network)
     others = base.get("LD_PRELOAD", "").strip()
     found = {"LD_PRELOAD": f"{first}:{others}" if others else first}
+    said = base.get("ASAN_OPTIONS", "")
+    found["ASAN_OPTIONS"] = f"{said}{':' if said else ''}verify_asan_link_order=0"
     if apart:
         searched = base.get("LD_LIBRARY_PATH", "")
         found["LD_LIBRARY_PATH"] = f"{folder}:{searched}" if searched else folder

@@ -270,6 +270,7 @@ def _run(ready: Preparation) -> Run:
         compiler,
         ready.native,
         stray,
+        chosen.windows,
     )
     ended = judge(evidence)
     found = Run(

@@ -130,8 +130,19 @@ def judge(evidence: Evidence) -> RunEnd:
     lost = outcome.get("lost") or ""
     if message and lost:
         message += f"\n  the first message that was lost: {lost}"
+    if message and not evidence.windows and _makes_window(outcome):
+        message += (
+            "\n  Open MPI 5 has no one-sided communication over the simulated network; link the"
+            " program with an MPICH or with Open MPI 4"
+        )
     unseen = tuple(outcome.get("unseen") or ())
     return RunEnd(end, message, code, float(outcome["time_us"]), waiting, lost, unseen)
+
+
+def _makes_window(outcome: RunOutcome) -> bool:
+    """Whether a rank ended in a call that makes a window."""
+    calls = [one["call"] for one in [*outcome.get("waiting", []), *outcome["dead"]]]
+    return any(call.startswith(("MPI_Win_create", "MPI_Win_allocate")) for call in calls)
 
 
 def _waiting(outcome: RunOutcome) -> tuple[Waiting, ...]:
@@ -262,7 +273,7 @@ def _late_failure(evidence: Evidence) -> tuple[str, int]:
         alike = [other for other, its in evidence.reports.statuses.items() if its == status]
         who = _who(rank, evidence) if len(alike) == 1 else f"ranks {ranks(alike)}"
         after = "" if evidence.native else " after MPI_Finalize"
-        return f"{who} {_how(status)}{after}", _exit_code(status)
+        return f"{who} {_how(status, len(alike))}{after}", _exit_code(status)
     if code < 0:
         return f"mpiexec was killed by {_signal(-code)} at the end of the run", int(Exit.FAILED)
     return (f"mpiexec ended with exit code {code}", code) if code else ("", int(Exit.OK))
@@ -419,9 +430,9 @@ def _who(rank: int, evidence: Evidence) -> str:
     return f"rank {rank}{f' (pid {pid})' if pid else ''}{node}"
 
 
-def _how(status: int) -> str:
+def _how(status: int, ranks: int = 1) -> str:
     if status & 0x7F:
-        return f"was killed by {_signal(status & 0x7F)}"
+        return f"{'was' if ranks == 1 else 'were'} killed by {_signal(status & 0x7F)}"
     return f"exited with code {status >> 8 & 0xFF}"
 
 
