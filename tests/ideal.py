@@ -15,6 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 CALL, LATENCY = 250, 1000
+REMOTE = ("put", "get", "atomic", "swap")
+FROM = ("recv", "probe", "poll", "get", "handle", "await")
 ANY = -1
 MOST = 5000
 """The maximum moments in a trace; a poll without a message has no end."""
@@ -29,7 +31,7 @@ class Undecided(Exception):
 
 @dataclass
 class Operation:
-    """An operation in a trace: calc, send, recv, probe or poll. Times are in nanoseconds."""
+    """An operation in a trace, by its name there. Times are in nanoseconds."""
 
     kind: str
     size: int
@@ -39,9 +41,10 @@ class Operation:
     requires: set[int] = field(default_factory=set)
     irequires: set[int] = field(default_factory=set)
 
-    def fits(self, source: int, tag: int) -> bool:
+    def fits(self, source: int, send: Operation) -> bool:
         """Whether a message fits."""
-        return self.peer in (ANY, source) and self.tag in (ANY, tag)
+        takes = {"handle": "active", "await": "put"}.get(self.kind, "send")
+        return takes == send.kind and self.peer in (ANY, source) and self.tag in (ANY, send.tag)
 
 
 @dataclass
@@ -76,7 +79,7 @@ class Network:
             moment = min(self.moments, key=lambda one: one[0])
             self.moments.remove(moment)
             now, what, place, at = moment
-            if what != "starts":
+            if what not in ("starts", "over_with_it"):
                 if (now, at) in seen:
                     raise Undecided
                 seen.add((now, at))
@@ -88,9 +91,9 @@ class Network:
 
     def give(self, rank: int, now: int) -> None:
         """Give the operations that have become free to their processors: sends, receives, looks,
-        computations.
+        computations, then operations on memory and active messages. A handler needs no processor.
         """
-        order = ("send", "recv", "probe", "poll", "calc")
+        order = ("send", "recv", "probe", "poll", "calc", *REMOTE, "active", "handle", "await")
         free = []
         for number, one in enumerate(self.ranks[rank]):
             ended = all((rank, other) in self.found.ends for other in one.requires)
@@ -100,9 +103,13 @@ class Network:
         for _, number in sorted(free):
             place, one = (rank, number), self.ranks[rank][number]
             self.found.free[place] = now
+            if one.kind in ("handle", "await"):
+                self.moments.append((now, "starts", place, rank))
+                self.handled(place, now)
+                continue
             begin = self.begins(place, now, one.size if one.kind == "calc" else CALL)
             self.moments.append((begin, "starts", place, rank))
-            if one.kind == "send":
+            if one.kind in ("send", "active") or (one.kind == "put" and one.tag):
                 self.moments.append((self.leaves(begin, now) + LATENCY, "arrives", place, one.peer))
 
     def begins(self, place: Place, now: int, takes: int) -> int:
@@ -111,8 +118,20 @@ class Network:
         processor = (place[0], one.cpu if one.kind == "calc" else 0)
         begin = max(now, self.idle.get(processor, 0))
         self.idle[processor] = begin + takes
-        self.moments.append((begin + takes, "over", place, place[0]))
+        lasts = self.lasts(one, takes)
+        self.moments.append((begin + lasts, "over", place, place[0]))
         return begin
+
+    def lasts(self, one: Operation, takes: int) -> int:
+        """The time from an operation's start to its end, if it waits for no message."""
+        return LATENCY if one.kind in REMOTE else takes
+
+    def handled(self, place: Place, now: int) -> None:
+        """A handler looks for its message immediately."""
+        self.moments.append((now, "over_with_it", place, place[0]))
+
+    def over_with_it(self, place: Place, now: int) -> None:
+        self.over(place, now)
 
     def leaves(self, begin: int, _free: int) -> int:
         return begin
@@ -133,16 +152,16 @@ class Network:
         """A processor's piece of work is over."""
         one, rank = self.of(place), place[0]
         fitting = [
-            send for send, to in self.arrived if to == rank and one.fits(send[0], self.of(send).tag)
+            send for send, to in self.arrived if to == rank and one.fits(send[0], self.of(send))
         ]
-        if one.kind in ("send", "calc"):
+        if one.kind in ("send", "calc", "active", *REMOTE):
             self.end(place, now)
-        elif one.kind == "recv" and not fitting:
+        elif one.kind in ("recv", "handle", "await") and not fitting:
             self.posted.append(place)
-        elif one.kind == "recv":
+        elif one.kind in ("recv", "handle", "await"):
             send = self.message(fitting)
             self.arrived.remove((send, rank))
-            self.found.taken[place] = send
+            self.take(place, send)
             self.end(place, now)
         elif fitting:
             self.end(place, now)
@@ -151,6 +170,10 @@ class Network:
             self.begins(place, now + (self.pause() if one.kind == "poll" else 0), CALL)
         else:
             self.probes.append(place)  # twice in the list: it waits in its second call
+
+    def take(self, place: Place, send: Place) -> None:
+        if self.of(place).kind != "await":
+            self.found.taken[place] = send
 
     def message(self, fitting: list[Place]) -> Place:
         """The message that a receive takes: the first that has come."""
@@ -161,19 +184,20 @@ class Network:
         return fitting[0]
 
     def arrives(self, send: Place, now: int) -> None:
-        rank, tag = self.of(send).peer, self.of(send).tag
+        rank, message = self.of(send).peer, self.of(send)
         self.arrived.append((send, rank))
         for place in [one for one in self.probes if one[0] == rank and self.probes.count(one) == 2]:
             if (
                 place not in self.found.ends
                 and self.of(place).kind == "probe"
-                and self.of(place).fits(send[0], tag)
+                and self.of(place).fits(send[0], message)
             ):
                 self.end(place, now)
-        fitting = [one for one in self.posted if one[0] == rank and self.of(one).fits(send[0], tag)]
+        posted = [one for one in self.posted if one[0] == rank]
+        fitting = [one for one in posted if self.of(one).fits(send[0], message)]
         if fitting:
             place = self.receive(fitting)
             self.posted.remove(place)
             self.arrived.remove((send, rank))
-            self.found.taken[place] = send
+            self.take(place, send)
             self.end(place, now)

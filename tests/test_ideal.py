@@ -12,7 +12,7 @@ import pytest
 
 import elanite as el
 from elanite.traces.replay import UnfinishedReplay
-from ideal import ANY, LATENCY, Network, Operation, Place, Result, Undecided
+from ideal import ANY, CALL, FROM, LATENCY, REMOTE, Network, Operation, Place, Result, Undecided
 from spoiling import cases, fuzzing
 
 if TYPE_CHECKING:
@@ -25,14 +25,25 @@ BYTES = 4096
 def drawn(draw: random.Random) -> list[list[Operation]]:
     """A trace with receives for most messages; wildcard receives may take other receives' messages.
 
-    Polls are few, since one without a message has no end.
+    Polls are few, since one without a message has no end. Some traces have accesses to
+    memory and active messages.
 
     Each rank begins with a computation with its own length, so that few moments are the same.
     """
     ranks = [[Operation("calc", draw.randrange(1, 100_000))] for _ in range(draw.randrange(2, 6))]
+    accesses = draw.random() < 0.4
     for _ in range(draw.randrange(2, 30)):
         source, target = draw.sample(range(len(ranks)), 2)
         tag = draw.randrange(3)
+        if accesses and draw.random() < 0.1:
+            ranks[source].append(Operation(draw.choice(REMOTE), 8, target))
+        if accesses and draw.random() < 0.05:
+            ranks[source].append(Operation("put", 8, target, 1 + tag))
+            ranks[target].append(Operation("await", 8, source, 1 + tag))
+        if accesses and draw.random() < 0.1:
+            ranks[source].append(Operation("active", 64, target, tag))
+            if draw.random() < 0.98:
+                ranks[target].append(Operation("handle", 64, source, tag))
         ranks[source].append(Operation("send", draw.randrange(1, BYTES), target, tag))
         wanted = (draw.choice([source, source, ANY]), draw.choice([tag, tag, ANY]))
         if draw.random() < 0.2:
@@ -63,11 +74,12 @@ def text(ranks: list[list[Operation]], pace: int) -> Iterator[str]:
     for rank, operations in enumerate(ranks):
         yield f"rank {rank} {{\n"
         for number, one in enumerate(operations):
-            way = "to" if one.kind == "send" else "from"
+            way = "from" if one.kind in FROM else "to"
             what = (
                 f"{one.size} cpu {one.cpu}"
                 if one.kind == "calc"
-                else f"{one.size}b {way} {one.peer} tag {one.tag}"
+                else f"{one.size}b {way} {one.peer}"
+                + ("" if one.kind in REMOTE[1:] else f" tag {one.tag}")
             )
             yield f"l{number}: {one.kind} {what}\n"
         for number, one in enumerate(operations):
@@ -97,7 +109,7 @@ def replayed(ranks: list[list[Operation]], pace: int, file: Path) -> Result:
 
 def test_the_ideal_network_is_that_of_the_words(tmp_path: Path) -> None:
     decided, kinds, early = 0, set[str](), 0
-    for draw in cases("test_the_ideal_network_is_that_of_the_words", 300):
+    for draw in cases("test_the_ideal_network_is_that_of_the_words", 400):
         ranks, pace = drawn(draw), draw.choice([0, 100, 330])
         try:
             wanted = Network(ranks, pace).run()
@@ -111,7 +123,8 @@ def test_the_ideal_network_is_that_of_the_words(tmp_path: Path) -> None:
     if not fuzzing():
         assert decided > 150, decided
         assert early > 20, early
-        assert kinds == {"send", "recv", "probe", "poll", "calc"}
+        messages = {"send", "recv", "probe", "poll", "active", "handle", "await"}
+        assert kinds == {"calc", *messages, *REMOTE}
 
 
 class LowestSource(Network):
@@ -149,6 +162,20 @@ class AfterItsCall(Network):
         return begin + LATENCY // 4
 
 
+class HastyAccess(Network):
+    """An access to memory ends with its call."""
+
+    def lasts(self, _one: Operation, takes: int) -> int:
+        return takes
+
+
+class SlowHandler(Network):
+    """A handler takes a call of its processor."""
+
+    def handled(self, place: Place, now: int) -> None:
+        self.begins(place, now, CALL)
+
+
 class RestlessPoll(Network):
     """A poll looks again immediately."""
 
@@ -157,11 +184,21 @@ class RestlessPoll(Network):
 
 
 @pytest.mark.parametrize(
-    "wrong", [LowestSource, LastMessage, LastReceive, BeforeItsCall, AfterItsCall, RestlessPoll]
+    "wrong",
+    [
+        LowestSource,
+        LastMessage,
+        LastReceive,
+        BeforeItsCall,
+        AfterItsCall,
+        RestlessPoll,
+        HastyAccess,
+        SlowHandler,
+    ],
 )
 def test_the_random_traces_tell_a_wrong_network(wrong: type[Network]) -> None:
     """With each of these mistakes, in either network, one of the first cases has another result."""
-    for seed in range(60):
+    for seed in range(200):
         ranks = drawn(random.Random(seed))
         try:
             if Network(ranks, 100).run() != wrong(ranks, 100).run():

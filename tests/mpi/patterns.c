@@ -3,7 +3,7 @@
  *     mpiexec -n 8 ./patterns PATTERN
  *
  * PATTERN: ping, halo, collectives, vectors, gradient, farm, any, probe, polls, tests, groups,
- * window
+ * window, fences, scoped, passive, flag, shared
  */
 #include "check.h"
 
@@ -240,7 +240,123 @@ static void groups(void)
     MPI_Comm_free(&copy);
 }
 
-/* Operations that GOAL traces cannot express. */
+/* Puts, gets and accumulates, short and long ones, between fences. */
+static void fences(void)
+{
+    MPI_Win win;
+    long one = 1;
+    int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+    MPI_Win_create(in, LONGEST, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_fence(0, win);
+    for (int size = 8; size <= LONGEST / 4; size *= 8) {
+        MPI_Put(out, size, MPI_BYTE, right, 0, size, MPI_BYTE, win);
+        MPI_Get(out + LONGEST / 2, size, MPI_BYTE, left, LONGEST / 2, size, MPI_BYTE, win);
+        MPI_Accumulate(&one, 1, MPI_LONG, 0, LONGEST - 64, 1, MPI_LONG, MPI_SUM, win);
+        MPI_Win_fence(0, win);
+    }
+    MPI_Win_free(&win);
+}
+
+/* Both neighbours' windows, by post, start, complete and wait. */
+static void scoped(void)
+{
+    MPI_Win win;
+    MPI_Group world, pair;
+    int both[2] = {(rank + ranks - 1) % ranks, (rank + 1) % ranks};
+    MPI_Win_create(in, LONGEST, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, ranks > 2 ? 2 : 1, both, &pair);
+    for (int round = 0; round < ROUNDS; round++) {
+        int size = 64 << round;
+        MPI_Win_post(pair, 0, win);
+        MPI_Win_start(pair, 0, win);
+        MPI_Put(out, size, MPI_BYTE, both[0], 0, size, MPI_BYTE, win);
+        MPI_Get(out + size, size, MPI_BYTE, both[0], LONGEST / 2, size, MPI_BYTE, win);
+        MPI_Win_complete(win);
+        MPI_Win_wait(win);
+    }
+    MPI_Group_free(&pair);
+    MPI_Group_free(&world);
+    MPI_Win_free(&win);
+}
+
+/* All ranks draw tickets, swap and add, under locks of all kinds. */
+static void passive(void)
+{
+    MPI_Win win;
+    long *words, one = 1, nobody = 0, found, more[8] = {0}, all[8];
+    MPI_Aint size = 64 * sizeof *words;
+    MPI_Win_allocate(size, sizeof *words, MPI_INFO_NULL, MPI_COMM_WORLD, &words, &win);
+    memset(words, 0, (size_t)size);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int round = 0; round < ROUNDS; round++) {
+        int target = (rank + round) % ranks;
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
+        MPI_Get(&found, 1, MPI_LONG, target, 0, 1, MPI_LONG, win);
+        MPI_Win_flush(target, win);
+        found++;
+        MPI_Put(&found, 1, MPI_LONG, target, 0, 1, MPI_LONG, win);
+        MPI_Win_unlock(target, win);
+        MPI_Win_lock_all(0, win);
+        MPI_Fetch_and_op(&one, &found, MPI_LONG, 0, 1, MPI_SUM, win);
+        MPI_Win_flush(0, win);
+        MPI_Compare_and_swap(&one, &nobody, &found, MPI_LONG, target, 32 + round, win);
+        MPI_Win_flush_local(target, win);
+        MPI_Get_accumulate(more, 8, MPI_LONG, all, 8, MPI_LONG, target, 8, 8, MPI_LONG, MPI_SUM,
+                           win);
+        MPI_Accumulate(more, 8, MPI_LONG, target, 16, 8, MPI_LONG, MPI_MAX, win);
+        MPI_Win_flush_all(win);
+        MPI_Win_unlock_all(win);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_free(&win);
+}
+
+/* A rank waits for a word that another one puts. */
+static void flag(void)
+{
+    MPI_Win win;
+    long *word, one = 1;
+    MPI_Win_allocate(sizeof *word, sizeof *word, MPI_INFO_NULL, MPI_COMM_WORLD, &word, &win);
+    *word = 0;
+    MPI_Win_lock_all(0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        MPI_Put(&one, 1, MPI_LONG, 1, 0, 1, MPI_LONG, win);
+        MPI_Win_flush(1, win);
+    }
+    while (rank == 1 && !*(volatile long *)word)
+        MPI_Win_sync(win);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
+/* The same in shared memory, which GOAL traces cannot express: the other one stores the word. */
+static void shared(void)
+{
+    MPI_Win win;
+    MPI_Aint size = 0;
+    int unit = 0;
+    long *word, *first;
+    MPI_Win_allocate_shared(sizeof *word, sizeof *word, MPI_INFO_NULL, MPI_COMM_WORLD, &word, &win);
+    MPI_Win_shared_query(win, 1, &size, &unit, &first);
+    MPI_Win_lock_all(0, win);
+    if (rank == 1)
+        *first = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        /* Time passes. */
+        MPI_Sendrecv(out, LONGEST, MPI_BYTE, 0, 0, in, LONGEST, MPI_BYTE, 0, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        *(volatile long *)first = 1;
+    }
+    while (rank == 1 && !*(volatile long *)first)
+        MPI_Win_sync(win);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
+/* The shortest program with a window. */
 static void window(void)
 {
     MPI_Win win;
@@ -259,7 +375,9 @@ int main(int argc, char **argv)
     } patterns[] = {{"ping", ping},         {"halo", halo},       {"collectives", collectives},
                     {"gradient", gradient}, {"farm", farm},       {"probe", probe},
                     {"window", window},     {"vectors", vectors}, {"any", any},
-                    {"polls", polls},       {"tests", tests},     {"groups", groups}};
+                    {"polls", polls},       {"tests", tests},     {"groups", groups},
+                    {"fences", fences},     {"scoped", scoped},   {"passive", passive},
+                    {"flag", flag},         {"shared", shared}};
     check_begin(&argc, &argv, 2);
     require(argc == 2, "name a pattern");
     out = calloc(LONGEST, 1), in = calloc(LONGEST, 1);

@@ -6,7 +6,7 @@
 //! | head | the number 4223 (8 bytes), ranks (4), the largest cpu (1) and nic (1) |
 //! | places | for each rank its block's begin and end (8 and 8), counted from behind the number 4223 |
 //! | block | operations (4), *roots* (4), the number of each root (4 each), the operations (39 each), lists (4 each) |
-//! | operation | dependencies that it waits for (4), kind (1: 1 send, 2 recv, 3 calc; 4 probe, 5 poll, which `LogGOPSim` does not have), peer (4), size (8), tag (4; for a computation its region), cpu (1), nic (1); how many wait for its end (4) and where in the lists their numbers begin (4); how many wait for its start, and where (4 and 4) |
+//! | operation | dependencies that it waits for (4), kind (1: 1 send, 2 recv, 3 calc; which `LogGOPSim` does not have: 4 probe, 5 poll, 6 put, 7 get, 8 atomic, 9 swap, 10 active, 11 handle, 12 await), peer (4), size (8), tag (4; for a computation its region), cpu (1), nic (1); how many wait for its end (4) and where in the lists their numbers begin (4); how many wait for its start, and where (4 and 4) |
 //!
 //! A root has no dependencies. -1 as a peer or a tag is 2^32 - 1. Behind the blocks may stand the
 //! [notes](crate::TraceNotes); without regions there, a computation's tag has no meaning.
@@ -49,6 +49,13 @@ fn code(kind: Kind) -> u8 {
         Kind::Calc => 3,
         Kind::Probe => 4,
         Kind::Poll => 5,
+        Kind::Put => 6,
+        Kind::Get => 7,
+        Kind::Atomic => 8,
+        Kind::Swap => 9,
+        Kind::Active => 10,
+        Kind::Handle => 11,
+        Kind::Await => 12,
     }
 }
 
@@ -69,6 +76,13 @@ impl OperationRecord {
             3 => Kind::Calc,
             4 => Kind::Probe,
             5 => Kind::Poll,
+            6 => Kind::Put,
+            7 => Kind::Get,
+            8 => Kind::Atomic,
+            9 => Kind::Swap,
+            10 => Kind::Active,
+            11 => Kind::Handle,
+            12 => Kind::Await,
             other => return Err(other),
         };
         let (tag, region) = match (kind, word(bytes, 17)) {

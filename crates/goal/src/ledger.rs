@@ -3,11 +3,23 @@
 //! Messages from one rank to another with one tag are received in the order in which they were
 //! sent. So it is enough to count: if more are sent than received, the last ones are left over.
 
-use crate::{Kind, Trace, TraceProblem};
+use crate::operation::Arrival;
+use crate::{Kind, Operation, Trace, TraceProblem};
 use foldhash::HashMap;
 
-/// A message's sender, receiver and tag.
-pub type MessageKey = (u32, u32, u32);
+/// A message's sender, receiver and tag; each kind of arrival has its own tags.
+pub type MessageKey = (u32, u32, u64);
+
+/// A tag among those of all arrivals.
+pub fn tag(tag: u32, arrival: Arrival) -> u64 {
+    (arrival as u64) << 32 | u64::from(tag)
+}
+
+/// The message that a rank's operation sends, if it sends one that another operation takes.
+pub fn way(rank: u32, operation: &Operation) -> Option<MessageKey> {
+    let tag = tag(operation.tag, operation.kind.arrival());
+    matches!(operation.kind, Kind::Send | Kind::Active).then_some((rank, operation.peer, tag))
+}
 
 /// Messages that were sent and not received so far, by their ways.
 #[derive(Debug, Default)]
@@ -46,13 +58,14 @@ impl Ledger {
         ways.sort_unstable();
         let total = ways.iter().map(|(_, left)| left).sum();
         let mut sends = Vec::new();
-        for ((source, to, tag), mut left) in ways {
+        for (key, mut left) in ways {
+            let source = key.0;
             for number in (0..trace.count(source)).rev() {
                 if left == 0 || sends.len() == most {
                     break;
                 }
                 let operation = trace.operation(source, number)?;
-                if (operation.kind, operation.peer, operation.tag) == (Kind::Send, to, tag) {
+                if way(source, &operation) == Some(key) {
                     sends.push((source, number));
                     left -= 1;
                 }

@@ -20,15 +20,69 @@ pub enum Kind {
     Poll,
     /// It computes.
     Calc,
+    /// It stores bytes in the peer's memory (`MPI_Put`); with a tag other than 0, for an await.
+    Put,
+    /// It fetches bytes from the peer's memory (`MPI_Get`).
+    Get,
+    /// The peer's adapter changes a word in its memory, and returns the old one
+    /// (`MPI_Fetch_and_op`).
+    Atomic,
+    /// The same, where the adapter first compares the word (`MPI_Compare_and_swap`).
+    Swap,
+    /// It sends an active message, which a handler takes by its sender and its tag, without
+    /// matching: a message of the MPI library to itself.
+    Active,
+    /// It takes an active message.
+    Handle,
+    /// It waits until the bytes of a put with its tag are in memory: its process looks at a word
+    /// again and again (a loop around `MPI_Win_sync`).
+    Await,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 5] = [Kind::Send, Kind::Recv, Kind::Probe, Kind::Poll, Kind::Calc];
+    pub const ALL: [Kind; 12] = [
+        Kind::Send,
+        Kind::Recv,
+        Kind::Probe,
+        Kind::Poll,
+        Kind::Calc,
+        Kind::Put,
+        Kind::Get,
+        Kind::Atomic,
+        Kind::Swap,
+        Kind::Active,
+        Kind::Handle,
+        Kind::Await,
+    ];
 
-    /// Whether it is about messages that come: it receives one, or waits for one.
+    /// Whether it may take any peer and tag.
     pub fn is_incoming(self) -> bool {
         matches!(self, Kind::Recv | Kind::Probe | Kind::Poll)
+    }
+
+    /// Whether its bytes come from the peer; else, they go to the peer.
+    pub fn is_from(self) -> bool {
+        self.is_incoming() || matches!(self, Kind::Get | Kind::Handle | Kind::Await)
+    }
+
+    /// Whether it reaches into the peer's memory, where no operation takes part.
+    pub fn is_remote(self) -> bool {
+        matches!(self, Kind::Put | Kind::Get | Kind::Atomic | Kind::Swap)
+    }
+
+    /// Whether it has a tag.
+    pub fn is_tagged(self) -> bool {
+        !matches!(self, Kind::Calc | Kind::Get | Kind::Atomic | Kind::Swap)
+    }
+
+    /// The kind of arrival that it causes or takes: each has its own tags.
+    pub(crate) fn arrival(self) -> Arrival {
+        match self {
+            Kind::Active | Kind::Handle => Arrival::Active,
+            Kind::Put | Kind::Await => Arrival::Put,
+            _ => Arrival::Message,
+        }
     }
 
     /// The kind's name in text.
@@ -39,8 +93,26 @@ impl Kind {
             Kind::Probe => "probe",
             Kind::Poll => "poll",
             Kind::Calc => "calc",
+            Kind::Put => "put",
+            Kind::Get => "get",
+            Kind::Atomic => "atomic",
+            Kind::Swap => "swap",
+            Kind::Active => "active",
+            Kind::Handle => "handle",
+            Kind::Await => "await",
         }
     }
+}
+
+/// What comes to a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// A tagged message, for a receive.
+    Message = 0,
+    /// An active message, for a handler.
+    Active = 1,
+    /// A put's bytes, for an await.
+    Put = 2,
 }
 
 /// An operation. Displayed, it is the operation in text.
@@ -48,11 +120,11 @@ impl Kind {
 pub struct Operation {
     /// Its kind.
     pub kind: Kind,
-    /// The rank at the message's other end, or [`ANY`] unless it sends; 0 for a computation.
+    /// The rank at the message's other end; [`ANY`] if it takes any; 0 for a computation.
     pub peer: u32,
     /// Message bytes, which a probe or poll ignores, or a computation's nanoseconds.
     pub size: u64,
-    /// The message's tag, or [`ANY`] unless it sends; 0 for a computation.
+    /// The message's tag; [`ANY`] if it takes any; 0 for operations without a tag.
     pub tag: u32,
     /// The computation stream.
     pub cpu: u8,
@@ -92,6 +164,19 @@ impl Operation {
         }
     }
 
+    /// An access to a rank's memory.
+    pub fn remote(kind: Kind, size: u64, peer: u32) -> Self {
+        Operation::active(kind, size, peer, 0)
+    }
+
+    /// An active message or its handler, or a put or its await.
+    pub fn active(kind: Kind, size: u64, peer: u32, tag: u32) -> Self {
+        Operation {
+            kind,
+            ..Operation::send(size, peer, tag)
+        }
+    }
+
     /// A computation, with its nanoseconds.
     pub fn calc(ns: u64) -> Self {
         Operation {
@@ -108,13 +193,15 @@ impl fmt::Display for Operation {
             value => i64::from(value),
         };
         let (peer, tag) = (number(self.peer), number(self.tag));
+        let (name, size) = (self.kind.name(), self.size);
         match self.kind {
-            Kind::Send => write!(f, "send {}b to {peer} tag {tag}", self.size)?,
-            Kind::Recv | Kind::Probe | Kind::Poll => {
-                let name = self.kind.name();
-                write!(f, "{name} {}b from {peer} tag {tag}", self.size)?;
-            }
-            Kind::Calc => write!(f, "calc {}", self.size)?,
+            Kind::Calc => write!(f, "{name} {size}")?,
+            kind if kind.is_from() => write!(f, "{name} {size}b from {peer}")?,
+            _ => write!(f, "{name} {size}b to {peer}")?,
+        }
+        let untold = self.kind == Kind::Put && self.tag == 0;
+        if self.kind.is_tagged() && !untold {
+            write!(f, " tag {tag}")?;
         }
         if self.cpu != 0 {
             write!(f, " cpu {}", self.cpu)?;

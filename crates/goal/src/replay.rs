@@ -14,9 +14,16 @@
 //! | recv | when its call is made | when the message is in its buffer and the process has been notified |
 //! | probe | when its call is made | when the process has found a message: it looks for one and, if there is no message, waits for one by a second call, as MPI libraries do |
 //! | poll | when its call is made | when the process has found a message: it looks for one by call after call, at the [pace](crate::TraceNotes::poll) of the recorded program |
+//! | put | when its call is made | when the bytes are in the peer's memory, as the machine's adapters acknowledge them |
+//! | get | when its call is made | when the bytes are here |
+//! | atomic, swap | when its call is made | when the peer's adapter has executed it and its answer is here |
+//! | active | when its call is made | as a put; on the ideal network, with its call |
+//! | handle | when it is free | when its active message has come and the processor has taken it |
+//! | await | when it is free | when a put's bytes are in memory and the process, which looks at them again and again, has seen them |
 //! | calc | when the processor begins it | when the processor is done with it, the machine's noise included |
 //!
-//! Probes and polls leave their message to a receive. `LogGOPSim` does not have them.
+//! Probes and polls leave their message to a receive. `LogGOPSim` has neither these nor the
+//! operations on others' memory.
 //!
 //! A receive takes the first message that fits its peer and its tag, as in MPI. A message that is
 //! longer than the receive is an error. The calls are Tports calls, without the request of
@@ -37,7 +44,7 @@ mod ideal;
 pub use cluster::{Buffers, ClusterReplay, on_cluster};
 pub use ideal::{CALL, LATENCY, on_ideal};
 
-use crate::ledger::Ledger;
+use crate::ledger::{self, Ledger, MessageKey};
 use crate::pairs::Pairs;
 use crate::progress::RankProgress;
 use crate::standstill::{RankOperation, Standstill};
@@ -61,11 +68,11 @@ const NAMED: usize = 8;
 pub struct ReplayRankRow {
     /// Operations.
     pub operations: u64,
-    /// Messages that it sent.
+    /// Messages that it sent, and others' gets from its memory.
     pub sent: u64,
     /// Bytes in these messages.
     pub bytes_sent: Bytes,
-    /// Messages that it received.
+    /// Messages that it received, and others' puts and atomics on its memory.
     pub received: u64,
     /// Bytes in these messages.
     pub bytes_received: Bytes,
@@ -73,6 +80,20 @@ pub struct ReplayRankRow {
     pub computed: Time,
     /// When its last operation ended.
     pub end: Time,
+}
+
+impl ReplayRankRow {
+    /// A message leaves the rank's memory.
+    fn sends(&mut self, size: Bytes) {
+        self.sent += 1;
+        self.bytes_sent += size;
+    }
+
+    /// A message comes into the rank's memory.
+    fn receives(&mut self, size: Bytes) {
+        self.received += 1;
+        self.bytes_received += size;
+    }
 }
 
 /// A region's computations.
@@ -205,22 +226,16 @@ impl Record {
         }
     }
 
-    /// A send's or a receive's call is the next that a rank makes.
+    /// The call of an operation is the next that a rank makes.
     fn calls(&mut self, rank: u32, (number, operation): (u32, Operation)) {
-        let way = (rank, operation.peer, operation.tag);
-        match operation.kind {
-            Kind::Send => {
-                self.ledger.sent(way);
-                if let Some(pairs) = &mut self.pairs {
-                    pairs.sends(way, number);
-                }
+        if let Some(way) = ledger::way(rank, &operation) {
+            self.ledger.sent(way);
+            if let Some(pairs) = &mut self.pairs {
+                pairs.sends(way, number);
             }
-            Kind::Recv => {
-                if let Some(pairs) = &mut self.pairs {
-                    pairs.receives(rank, number);
-                }
-            }
-            Kind::Probe | Kind::Poll | Kind::Calc => {}
+        }
+        if let (Kind::Recv | Kind::Handle, Some(pairs)) = (operation.kind, &mut self.pairs) {
+            pairs.receives(rank, number);
         }
     }
 
@@ -237,12 +252,18 @@ impl Record {
         let row = &mut self.ranks[rank as usize];
         row.operations += 1;
         row.end = row.end.max(end);
+        let size = Bytes::new(operation.size);
         match operation.kind {
-            Kind::Send => {
-                row.sent += 1;
-                row.bytes_sent += Bytes::new(operation.size);
+            Kind::Send | Kind::Active => row.sends(size),
+            Kind::Recv | Kind::Handle | Kind::Await | Kind::Probe | Kind::Poll => {}
+            Kind::Put | Kind::Atomic | Kind::Swap => {
+                row.sends(size);
+                self.ranks[operation.peer as usize].receives(size);
             }
-            Kind::Recv | Kind::Probe | Kind::Poll => {}
+            Kind::Get => {
+                row.receives(size);
+                self.ranks[operation.peer as usize].sends(size);
+            }
             Kind::Calc => {
                 let sum = row.computed.checked_add(Time::from_ns(operation.size));
                 let Some(computed) = sum else {
@@ -277,14 +298,12 @@ impl Record {
         Ok(())
     }
 
-    /// A rank's receive has taken a message.
-    fn received(&mut self, (source, tag): (u32, u32), size: Bytes, (rank, number): (u32, u32)) {
-        let row = &mut self.ranks[rank as usize];
-        row.received += 1;
-        row.bytes_received += size;
-        self.ledger.received((source, rank, tag));
+    /// A rank's receive or handler has taken a message.
+    fn received(&mut self, way: MessageKey, size: Bytes, number: u32) {
+        self.ranks[way.1 as usize].receives(size);
+        self.ledger.received(way);
         if let Some(pairs) = &mut self.pairs {
-            pairs.received((source, rank, tag), number);
+            pairs.received(way, number);
         }
     }
 
@@ -327,8 +346,9 @@ impl Record {
         if let Some(pairs) = self.pairs.take() {
             let sends = pairs.matched(|(rank, number), (source, _, tag)| {
                 let (operation, _) = self.progress[rank as usize].operation(number);
-                let fits = |given: u32, of: u32| given == ANY || given == of;
-                flying && fits(operation.peer, source) && fits(operation.tag, tag)
+                let own = ledger::tag(operation.tag, operation.kind.arrival());
+                let tags = own == tag || operation.tag == ANY && tag <= ANY.into();
+                flying && tags && (operation.peer == ANY || operation.peer == source)
             });
             for row in &mut self.operations {
                 row.taken = sends.get(&(row.rank, row.number)).copied();
@@ -394,7 +414,11 @@ impl Record {
             let operation = self.trace.operation(rank, number)?;
             let later = still.partner(&mut self.trace, rank, operation)?;
             if later.is_none() && unfinished[rank as usize].binary_search(&number).is_err() {
-                let what = format!("nobody receives its message{}", remedy(failed, "receive"));
+                let partner = match operation.kind {
+                    Kind::Active => "handler",
+                    _ => "receive",
+                };
+                let what = format!("nobody receives its message{}", remedy(failed, partner));
                 problems.push(self.trace.problem(rank, number, &what));
             }
         }
@@ -481,7 +505,15 @@ impl Record {
                 let remedy = remedy(failed, "send");
                 format!("it waits at the end for a message that never comes{remedy}")
             }
-            Kind::Calc => "it has not ended".to_owned(),
+            Kind::Handle => {
+                let remedy = remedy(failed, "active message");
+                format!("it waits at the end for a message that never comes{remedy}")
+            }
+            Kind::Await => {
+                let remedy = remedy(failed, "put");
+                format!("it waits at the end for a put that never comes{remedy}")
+            }
+            _ => "it has not ended".to_owned(),
         };
         Ok(self.trace.problem(rank, number, &what))
     }

@@ -87,7 +87,16 @@ impl Standstill {
                 Kind::Recv | Kind::Probe | Kind::Poll => {
                     other.kind == Kind::Send && other.peer == rank && fits(waiting.tag, other.tag)
                 }
-                Kind::Calc => false,
+                Kind::Active => {
+                    (other.kind, other.peer, other.tag) == (Kind::Handle, rank, waiting.tag)
+                }
+                Kind::Handle => {
+                    (other.kind, other.peer, other.tag) == (Kind::Active, rank, waiting.tag)
+                }
+                Kind::Await => {
+                    (other.kind, other.peer, other.tag) == (Kind::Put, rank, waiting.tag)
+                }
+                Kind::Calc | Kind::Put | Kind::Get | Kind::Atomic | Kind::Swap => false,
             };
             if partner {
                 return Ok(Some((waiting.peer, number)));

@@ -305,7 +305,7 @@ impl<R: Read> TextReader<R> {
         } else {
             operation.size = self.number("the size of a message", u64::MAX)?;
             self.keyword("b")?;
-            self.keyword(if kind == Kind::Send { "to" } else { "from" })?;
+            self.keyword(if kind.is_from() { "from" } else { "to" })?;
             let any = u64::from(if kind.is_incoming() { ANY } else { ANY - 1 });
             let peer = self.number("the rank at the other end", any)? as u32;
             if peer >= self.ranks && !(kind.is_incoming() && peer == ANY) {
@@ -317,7 +317,7 @@ impl<R: Read> TextReader<R> {
                 return Err((TracePlace::Line(line), what));
             }
             operation.peer = peer;
-            if self.option("tag")? {
+            if kind.is_tagged() && self.option("tag")? {
                 operation.tag = self.number("the tag", any)? as u32;
             }
         }

@@ -35,6 +35,8 @@ struct Part {
     longest: u64,
     /// The largest adapter number.
     nic: u8,
+    /// Whether others change words of the rank.
+    words: bool,
 }
 
 /// A trace.
@@ -265,9 +267,15 @@ impl Trace {
         self.parts[rank as usize].count
     }
 
-    /// The longest message in bytes that a rank sends or receives.
+    /// The longest message in bytes that a rank sends or receives, or that others store in its
+    /// memory or fetch from there.
     pub fn longest(&self, rank: u32) -> u64 {
         self.parts[rank as usize].longest
+    }
+
+    /// Whether others change words of a rank.
+    pub(crate) fn has_words(&self, rank: u32) -> bool {
+        self.parts[rank as usize].words
     }
 
     /// The largest adapter number that a rank's operations name.
@@ -359,7 +367,8 @@ impl Trace {
         let mut node = OperationRecord::read(&bytes).map_err(|kind| {
             let what = format!(
                 "an operation of kind {kind}; there are 1 (send), 2 (recv), 3 (calc), 4 \
-                    (probe) and 5 (poll)"
+                    (probe), 5 (poll), 6 (put), 7 (get), 8 (atomic), 9 (swap), 10 (active), 11 \
+                    (handle) and 12 (await)"
             );
             TraceProblem::new(&self.file, TracePlace::Offset(at + 4), what)
         })?;

@@ -15,7 +15,7 @@ use mistake::{assert_all_fit, assert_all_found};
 /// Mistake folders, the least number of mistakes in each, and the `cargo test` arguments that
 /// select the tests.
 const KINDS: [(&str, usize, &[&str]); 2] = [
-    ("replay", 12, &["--test", "all", "--", "replay::"]),
+    ("replay", 16, &["--test", "all", "--", "replay::"]),
     ("patterns", 4, &["--test", "all", "--", "pattern::"]),
 ];
 

@@ -1,6 +1,6 @@
 //! Traces are read as they were written, and any other input is refused with its place.
 
-use goal::{ANY, Operation, Schedule, Trace, TracePlace, TraceProblem};
+use goal::{ANY, Kind, Operation, Schedule, Trace, TracePlace, TraceProblem};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::fs;
@@ -222,9 +222,9 @@ fn a_bad_binary_file_is_refused_with_its_offset() {
     };
     // Rank 1 came first: 46 bytes of head, then counts and two roots.
     let first = 46 + 8 + 8;
-    let kind = with(first + 4, 9);
+    let kind = with(first + 4, 13);
     assert_eq!(kind.place, TracePlace::Offset(first as u64 + 4));
-    assert!(kind.what.contains("an operation of kind 9"), "{kind}");
+    assert!(kind.what.contains("an operation of kind 13"), "{kind}");
     let peer = with(first + 2 * 39 + 5, 7);
     assert_eq!(peer.place, TracePlace::Offset(first as u64 + 2 * 39));
     assert!(peer.what.contains("there is no such peer"), "{peer}");
@@ -296,10 +296,14 @@ fn a_block_holds_its_operations_and_the_head_has_ranks() {
 fn operation(ranks: u32) -> impl Strategy<Value = Operation> {
     let any = |most: u32| prop_oneof![4 => 0..most, 1 => Just(ANY)];
     let rest = (any(ranks), any(9), 0..3_u8, 0..3_u8);
-    (0..3, 0..u64::MAX, rest).prop_map(move |(kind, size, (peer, tag, cpu, nic))| {
+    (0..7, 0..u64::MAX, rest).prop_map(move |(kind, size, (peer, tag, cpu, nic))| {
         let operation = match kind {
             0 => Operation::send(size, peer.min(ranks - 1), tag.min(8)),
             1 => Operation::recv(size, peer, tag),
+            2 => Operation::remote(Kind::Put, size, peer.min(ranks - 1)),
+            3 => Operation::remote(Kind::Swap, 4 + size % 2 * 4, peer.min(ranks - 1)),
+            4 => Operation::active(Kind::Put, size, peer.min(ranks - 1), tag.min(8)),
+            5 => Operation::active(Kind::Handle, size, peer.min(ranks - 1), tag.min(8)),
             _ => {
                 return Operation {
                     cpu,

@@ -4,6 +4,7 @@
 mod early;
 mod order;
 mod regions;
+mod remote;
 mod standstill;
 
 use elan::series::MeterKind;

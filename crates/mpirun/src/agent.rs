@@ -150,8 +150,9 @@ struct State {
     reports: VecDeque<(Delivery, Box<[u8]>)>,
     /// Others' puts into the rank's memory, and when; the rank receives them in its next turn.
     writes: VecDeque<(Time, Delivery, Rc<Vec<u8>>)>,
-    /// When others have put these into the rank's memory, since the rank last continued.
-    written: VecDeque<Time>,
+    /// When others have put these into the rank's memory since the rank last continued, and a put's
+    /// number in the trace.
+    written: VecDeque<(Time, Option<usize>)>,
     /// Whether the rank, which waits, continues when others put something into its memory.
     hears_writes: bool,
     /// The rank's queues, by their names.

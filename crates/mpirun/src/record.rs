@@ -9,6 +9,10 @@
 //! | a look for a message that found one | a poll or a probe: a look that waits is a probe |
 //! | unsuccessful looks before a successful one | no operation: the probe or poll looks as often as its own machine needs, a poll at the run's pace |
 //! | a request's cost (for a nonblocking call) | a processor computation, before the call |
+//! | a put, a get, an atomic | the same operation, on the other rank's memory |
+//! | a message of the MPI library without matching | an active message, and its handler where the rank sees it |
+//! | such a message that its rank never sees | a put |
+//! | looks at a word in memory until a put has come | an await of this put |
 //! | a sleep, or a look at a clock | a processor computation |
 //! | the program's computation | a computation in stream 1 with its region, beside the calls, as in the run |
 //! | other local time that passes: polls without a later end of an operation | a computation in stream 1, beside the calls |
@@ -20,8 +24,8 @@
 //! library's calls are not in the trace: the replay pays those of its own machine, and no cost is
 //! paid twice. Times are rounded to nanoseconds, and the rest counts for the next one.
 //!
-//! GOAL has no words for looks; `probe` and `poll` are ours ([`goal::Kind`]). Traces without looks
-//! do not contain them.
+//! GOAL has no words for looks and for others' memory; these operations are ours ([`goal::Kind`]).
+//! Traces of programs without them do not contain them.
 //!
 //! Limits: a replay matches as the recorded run did. A rank that waits for any of several
 //! operations waits, in the replay, for those that ended first in the recorded run. A rank that
@@ -30,8 +34,9 @@
 //! until the run is over.
 //!
 //! Operations that GOAL cannot express are refused, with the first one and their counts by the
-//! call: puts, gets, atomics, queues, untagged messages, Elanlib's collective operations,
-//! synchronous sends, looks at words that other ranks write, and messages without a receiver.
+//! call: queues, Elanlib's collective operations, synchronous sends, adapters' compare-and-swaps that
+//! find another word, looks at words that other ranks write by atomics or in shared memory, and
+//! messages without a receiver.
 
 use goal::{Kind, Operation, RegionLimit, Schedule, TraceNotes, TraceProcessor, TraceRegion};
 use std::collections::{BTreeMap, HashMap};
@@ -43,6 +48,9 @@ const PROGRAM: u8 = 1;
 
 /// The time that a loop around `MPI_Iprobe` lets pass after a look.
 const POLL: Time = Time::from_ps(link::Settings::DEFAULT.tick);
+
+/// The plural for looks that a recording cannot express.
+const WORDS: &str = "looks at words in memory";
 
 /// The next operation's dependency: on an operation's start, if set, or on its end.
 type Dependency = (u32, bool);
@@ -57,6 +65,13 @@ pub(crate) struct Recorder {
     /// Messages that have not been received: sender, receiver and tag, by their numbers in the
     /// run's trace.
     sent: HashMap<usize, (u32, u32, u32)>,
+    /// How many active messages each rank has sent to each rank.
+    actives: HashMap<(u32, u32), u32>,
+    /// Active messages that have not been seen: sender, operation and tag, by their numbers.
+    active: BTreeMap<usize, (u32, u32, u32)>,
+    /// Puts by their numbers in the run's trace: rank and operation. And how many are awaited.
+    puts: HashMap<usize, (u32, u32)>,
+    awaited: u32,
     /// Receives that looks have posted for the messages that they found, by the messages' numbers.
     kept: HashMap<usize, u32>,
     /// The names of the program's regions, and their numbers in the trace, from 1 on.
@@ -87,6 +102,10 @@ struct Tape {
     under_way: HashMap<u64, u32>,
     /// Operations that the rank has seen end in its present wait.
     seen: Vec<u32>,
+    /// Whether its present wait looks at words in its memory, and whether its last such wait saw no
+    /// write.
+    watches: bool,
+    unseen: bool,
     /// The present wait's sleep.
     sleep: Option<u32>,
     /// The remainder of roundings.
@@ -102,6 +121,10 @@ impl Recorder {
             request,
             counts: HashMap::new(),
             sent: HashMap::new(),
+            actives: HashMap::new(),
+            active: BTreeMap::new(),
+            puts: HashMap::new(),
+            awaited: 0,
             kept: HashMap::new(),
             regions: Vec::new(),
             numbers: HashMap::new(),
@@ -115,6 +138,16 @@ impl Recorder {
         self.refused
             .get_or_insert_with(|| format!("rank {rank} {what}"));
         self.tapes[rank as usize].missing.push(kind);
+    }
+
+    /// A rank has looked at words in its memory, in a loop around `MPI_Win_sync`, and what has
+    /// ended the loop cannot be recorded.
+    fn refuse_looks(&mut self, rank: u32, ends: &str) {
+        self.refused.get_or_insert_with(|| {
+            format!("rank {rank} waits for a word in its memory that {ends}")
+        });
+        let call = (link::calls::number("MPI_Win_sync"), WORDS);
+        *self.missing.entry(call).or_default() += 1;
     }
 
     /// A rank's call has ended, which made the operations before.
@@ -138,6 +171,19 @@ impl Recorder {
         parts.collect::<Vec<_>>().join(", ")
     }
 
+    fn call(&mut self, rank: u32, at: Time, request: Option<Time>, operation: Operation) -> u32 {
+        self.looks_away(rank);
+        self.tapes[rank as usize].call(at, request, operation)
+    }
+
+    /// A rank no longer looks at words in its memory. If its last look saw no write, another rank
+    /// has stored a word without a message, as in a shared window.
+    fn looks_away(&mut self, rank: u32) {
+        if std::mem::take(&mut self.tapes[rank as usize].unseen) {
+            self.refuse_looks(rank, "another rank writes");
+        }
+    }
+
     /// A rank sends a message with this number in the trace; returns the operation.
     pub fn sends(
         &mut self,
@@ -153,14 +199,63 @@ impl Recorder {
         self.sent.insert(number, (rank, to, tag));
         let request = request.then_some(self.request);
         let operation = Operation::send(size.as_u64(), to, tag);
-        self.tapes[rank as usize].call(at, request, operation)
+        self.call(rank, at, request, operation)
     }
 
     /// A rank starts to receive; returns the operation, which is a computation of 0 ns until its
     /// message is known.
     pub fn receives(&mut self, rank: u32, at: Time, request: bool) -> u32 {
         let request = request.then_some(self.request);
-        self.tapes[rank as usize].call(at, request, Operation::calc(0))
+        self.call(rank, at, request, Operation::calc(0))
+    }
+
+    /// A rank reaches into another one's memory; returns the operation.
+    pub fn reaches(&mut self, rank: u32, at: Time, (kind, peer, size): (Kind, u32, Bytes)) -> u32 {
+        let operation = Operation::remote(kind, size.as_u64(), peer);
+        self.call(rank, at, None, operation)
+    }
+
+    /// A rank puts bytes with this number in the trace; returns the operation.
+    pub fn puts(&mut self, rank: u32, at: Time, to: (u32, Bytes), number: usize) -> u32 {
+        let operation = self.reaches(rank, at, (Kind::Put, to.0, to.1));
+        self.puts.insert(number, (rank, operation));
+        operation
+    }
+
+    /// A rank that looks at words in its memory sees a write: that of the put with this number, or
+    /// another one.
+    pub fn sees_write(&mut self, rank: u32, number: Option<usize>) {
+        let put = number.and_then(|number| self.puts.get(&number));
+        let Some(&(from, put)) = put else {
+            return self.refuse_looks(rank, "an atomic changes");
+        };
+        let put = &mut self.tapes[from as usize].schedule.operations[put as usize];
+        if put.tag == 0 {
+            self.awaited += 1;
+            put.tag = self.awaited;
+        }
+        let awaits = Operation::active(Kind::Await, put.size, from, put.tag);
+        let tape = &mut self.tapes[rank as usize];
+        let after = tape.after();
+        let awaits = tape.add(awaits, &after);
+        tape.seen.push(awaits);
+    }
+
+    /// A rank sends an active message with this number in the trace; returns the operation.
+    pub fn activates(
+        &mut self,
+        rank: u32,
+        at: Time,
+        (to, size): (u32, Bytes),
+        number: usize,
+    ) -> u32 {
+        let count = self.actives.entry((rank, to)).or_default();
+        let tag = *count;
+        *count += 1;
+        let operation = Operation::active(Kind::Active, size.as_u64(), to, tag);
+        let operation = self.call(rank, at, None, operation);
+        self.active.insert(number, (rank, operation, tag));
+        operation
     }
 
     /// The agent's name for an operation.
@@ -169,10 +264,22 @@ impl Recorder {
         tape.under_way.insert(key, operation);
     }
 
-    /// A rank sees that a send has ended.
-    pub fn sees_sent(&mut self, rank: u32, key: u64) {
+    /// A rank sees that a send has ended, or an operation on another one's memory.
+    pub fn sees_ended(&mut self, rank: u32, key: u64) {
         let tape = &mut self.tapes[rank as usize];
         tape.seen.extend(tape.under_way.remove(&key));
+    }
+
+    /// A rank sees the active message with this number.
+    pub fn sees_active(&mut self, rank: u32, number: usize, size: Bytes) {
+        let Some((from, _, tag)) = self.active.remove(&number) else {
+            return;
+        };
+        let tape = &mut self.tapes[rank as usize];
+        let after = tape.after();
+        let handle = Operation::active(Kind::Handle, size.as_u64(), from, tag);
+        let handle = tape.add(handle, &after);
+        tape.seen.push(handle);
     }
 
     /// A rank sees that a receive has ended, which has taken the message with this number.
@@ -230,13 +337,19 @@ impl Recorder {
         tape.advance(at, number);
     }
 
-    /// A rank waits from a moment on.
-    pub fn waits(&mut self, rank: u32, at: Time) {
-        self.tapes[rank as usize].advance(at, 0);
+    /// A rank waits from a moment on; it may look at `words` in its memory.
+    pub fn waits(&mut self, rank: u32, at: Time, words: bool) {
+        if !words {
+            self.looks_away(rank);
+        }
+        let tape = &mut self.tapes[rank as usize];
+        tape.advance(at, 0);
+        tape.watches = words;
     }
 
     /// A rank sleeps, or waits until its processor is done with the calls before.
     pub fn sleeps(&mut self, rank: u32, at: Time, time: Time) {
+        self.looks_away(rank);
         let tape = &mut self.tapes[rank as usize];
         tape.goes_by();
         tape.advance(at, 0);
@@ -251,6 +364,7 @@ impl Recorder {
         let tape = &mut self.tapes[rank as usize];
         let waited = moment.saturating_sub(tape.time);
         tape.time = moment;
+        tape.unseen = std::mem::take(&mut tape.watches) && tape.seen.is_empty();
         if let Some(sleep) = tape.sleep.take() {
             tape.base = vec![(sleep, false)];
         } else if tape.seen.is_empty() {
@@ -277,6 +391,7 @@ impl Recorder {
 
     /// A rank leaves MPI.
     pub fn finishes(&mut self, rank: u32, at: Time) {
+        self.looks_away(rank);
         let tape = &mut self.tapes[rank as usize];
         tape.goes_by();
         tape.advance(at, 0);
@@ -320,7 +435,12 @@ impl Recorder {
             ));
         }
         let tapes = self.tapes.iter();
-        Ok(tapes.map(|tape| tape.schedule.clone()).collect())
+        let mut schedules: Vec<Schedule> = tapes.map(|tape| tape.schedule.clone()).collect();
+        for &(rank, number, _) in self.active.values() {
+            let active = &mut schedules[rank as usize].operations[number as usize];
+            *active = Operation::remote(Kind::Put, active.size, active.peer);
+        }
+        Ok(schedules)
     }
 }
 

@@ -205,6 +205,11 @@ fn given(operation: Operation, value: u32) -> Option<u32> {
     (operation.kind != Kind::Calc && value != ANY).then_some(value)
 }
 
+/// A tag, where the operation has one and does not take any.
+fn tag(operation: Operation) -> Option<u32> {
+    given(operation, operation.tag).filter(|_| operation.kind.is_tagged())
+}
+
 fn tables<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict>> {
     let replayed = &results.replayed;
     let ranks = || (0u32..).zip(&replayed.ranks);
@@ -239,7 +244,7 @@ fn tables<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict
         "kind": |row| row.operation.kind.name(),
         "peer": |row| given(row.operation, row.operation.peer),
         "size": |row| row.operation.size,
-        "tag": |row| given(row.operation, row.operation.tag),
+        "tag": |row| tag(row.operation),
         "region": |row| (row.operation.region > 0).then_some(row.operation.region),
         "free_us": |row| row.free.as_us_f64(),
         "end_us": |row| row.end.as_us_f64(),
@@ -252,7 +257,7 @@ fn tables<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict
         "kind": |row| row.operation.kind.name(),
         "peer": |row| given(row.operation, row.operation.peer),
         "size": |row| row.operation.size,
-        "tag": |row| given(row.operation, row.operation.tag),
+        "tag": |row| tag(row.operation),
         "free_us": |row| row.free.as_us_f64(),
     });
     let series = series(py, &replayed.series)?;

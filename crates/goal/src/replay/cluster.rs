@@ -2,7 +2,8 @@
 //! calls.
 //!
 //! Buffers have a length and no contents. A process has one buffer, as long as its longest message,
-//! for all sends and receives.
+//! for all sends and receives, and for others' puts and gets. `remote` has the operations that reach
+//! into others' memory, and active messages.
 //!
 //! ## Buffered sends
 //!
@@ -13,15 +14,21 @@
 //! the order of the sends, when they have. A send with more bytes than the whole room ends when it
 //! has been fetched. The copy itself takes no time.
 
+mod remote;
+
 use super::{Record, ReplayFailure, ReplayResult, check_sizes};
+use crate::ledger::{self, MessageKey};
+use crate::operation::Arrival;
 use crate::progress::{RankProgress, ReadyOperation};
 use crate::{ANY, Kind, Operation, Trace, TraceProblem};
 use elan::series::{MeterSeries, SeriesRow};
+use elan::transaction::WORD;
 use elan::{Cluster, ElanAddr, Permissions, Placement, ProcessId, Stop};
 use foldhash::HashMap;
 use kernel::Signal;
 use libelan::elan::tport::{Mode, Room, Select, TportError};
 use libelan::{Pe, ProcessJob};
+use remote::Mailbox;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -42,6 +49,8 @@ struct Ranks {
     /// The room for sends, per pair of ranks, and its used bytes.
     room: u64,
     rooms: RefCell<HashMap<(u32, u32), Use>>,
+    /// Active messages that have come, or their handlers that wait.
+    mail: RefCell<HashMap<MessageKey, Mailbox>>,
 }
 
 /// The ranks' buffers: their memory, and the room for sends per pair of ranks.
@@ -74,6 +83,8 @@ struct Use {
 struct ReplayProcess {
     pe: Pe,
     buffer: ElanAddr,
+    /// A word in the adapter, if others change words.
+    word: Option<ElanAddr>,
     /// Fired when all of the rank's operations have ended, or after a failure.
     over: Signal,
     /// When each computation stream has finished its computations so far; for the first one,
@@ -139,8 +150,16 @@ impl ClusterReplay {
             let region = pe
                 .node()
                 .map(buffers.placement, size, Permissions::ALL, false)?;
+            let word = trace.has_words(rank).then(|| {
+                let node = pe.node();
+                let region = node.map(Placement::Adapter, WORD, Permissions::ALL, false)?;
+                let word = region.start().elan;
+                pe.elan3().store(word, &[0; 8]).expect("it is mapped");
+                Ok::<_, ReplayFailure>(word)
+            });
             processes.push(ReplayProcess {
                 buffer: region.start().elan,
+                word: word.transpose()?,
                 pe,
                 over: Signal::new(),
                 streams: RefCell::default(),
@@ -153,6 +172,7 @@ impl ClusterReplay {
             failure: RefCell::new(None),
             room: buffers.sends.as_u64(),
             rooms: RefCell::default(),
+            mail: RefCell::default(),
         });
         for (rank, process) in (0..).zip(&ranks.processes) {
             let (ranks, over) = (Rc::clone(&ranks), process.over.clone());
@@ -278,6 +298,10 @@ impl Ranks {
                     Kind::Recv => self.receive(rank, &one),
                     Kind::Probe | Kind::Poll => self.probe(rank, &one),
                     Kind::Calc => self.compute(rank, &one)?,
+                    Kind::Put | Kind::Get => self.copy(rank, &one),
+                    Kind::Atomic | Kind::Swap => self.atomic(rank, &one),
+                    Kind::Active => self.activate(rank, &one),
+                    Kind::Handle | Kind::Await => self.handle(rank, &one),
                 }
                 if one.operation.kind != Kind::Calc && one.tells_start {
                     self.started(rank, one.number, &mut next)?;
@@ -315,12 +339,17 @@ impl Ranks {
     }
 
     fn failed(&self, rank: u32, number: u32, error: &TportError) {
-        let mut record = self.record.borrow_mut();
         let what = match error {
             TportError::Truncated { .. } => format!("{error}; make the receive longer"),
             _ => error.to_string(),
         };
-        let problem = record.trace.problem(rank, number, &what);
+        self.fails(rank, number, &what);
+    }
+
+    /// An operation has failed, in words.
+    fn fails(&self, rank: u32, number: u32, what: &str) {
+        let mut record = self.record.borrow_mut();
+        let problem = record.trace.problem(rank, number, what);
         drop(record);
         self.fail(problem.into());
     }
@@ -410,9 +439,10 @@ impl Ranks {
         process.pe.node().serve("receive", async move {
             match tport.rx_wait(rx).await {
                 Ok(message) => {
-                    let from = (message.sender, message.tag as u32);
+                    let tag = ledger::tag(message.tag as u32, Arrival::Message);
+                    let way = (message.sender, rank, tag);
                     let mut record = ranks.record.borrow_mut();
-                    record.received(from, message.size, (rank, number));
+                    record.received(way, message.size, number);
                     drop(record);
                     ranks.ended(rank, (number, operation), free);
                 }

@@ -2,10 +2,14 @@
 //!
 //! The network is that of `mpirun --network ideal`. A call takes the processor for [`CALL`]. A
 //! message arrives [`LATENCY`] after its send has started, for any length and any other traffic. A
-//! send ends with its call; a receive, when its call is over and its message is there. Computation
-//! takes its time, without noise. The processor of stream 0 makes all calls.
+//! send ends with its call; a receive, when its call is over and its message is there. A put, a get
+//! and an atomic end the latency after their start. An active message is sent as any other, and its
+//! handler takes no time. Computation takes its time, without noise. The processor of stream 0 makes
+//! all calls.
 
 use super::{Record, ReplayFailure, ReplayResult, check_sizes};
+use crate::ledger;
+use crate::operation::Arrival;
 use crate::progress::{RankProgress, ReadyOperation};
 use crate::{ANY, Kind, Operation, Trace};
 use elan::Stop;
@@ -32,8 +36,8 @@ enum Event {
     Over(u32, Operation, Time),
     /// A probe's second call is over, which waits.
     Waits(PostedOperation),
-    /// A message is there.
-    Arrives(Message),
+    /// A message is there, or a put's bytes are.
+    Arrives(Message, Arrival),
 }
 
 #[derive(Clone, Copy)]
@@ -135,7 +139,8 @@ impl Inbox {
 struct Ideal {
     record: Record,
     queue: EventQueue<(u32, Event)>,
-    inboxes: Vec<Inbox>,
+    /// For each kind of arrival.
+    inboxes: Vec<[Inbox; 3]>,
     /// When each of a rank's streams becomes idle.
     streams: Vec<Vec<Time>>,
     /// Polls that found no message and have their next call scheduled, by rank and number.
@@ -153,6 +158,15 @@ impl Ideal {
             self.record.calls(rank, (one.number, operation));
             let (stream, takes) = match operation.kind {
                 Kind::Calc => (operation.cpu, Time::from_ns(operation.size)),
+                Kind::Handle | Kind::Await => {
+                    if one.tells_start {
+                        let event = Event::Starts(one.number);
+                        self.queue.schedule(now, key, (rank, event));
+                    }
+                    let event = Event::Over(one.number, operation, now);
+                    self.queue.schedule(now, key, (rank, event));
+                    continue;
+                }
                 _ => (0, CALL),
             };
             let streams = &mut self.streams[rank as usize];
@@ -167,18 +181,24 @@ impl Ideal {
                 self.queue
                     .schedule(begin, key, (rank, Event::Starts(one.number)));
             }
-            if operation.kind == Kind::Send {
+            let awaited = operation.kind == Kind::Put && operation.tag > 0;
+            if awaited || matches!(operation.kind, Kind::Send | Kind::Active) {
                 let message = Message {
                     from: rank,
                     tag: operation.tag,
                     size: operation.size,
                 };
                 let to = operation.peer;
-                let event = (to, Event::Arrives(message));
+                let event = (to, Event::Arrives(message, operation.kind.arrival()));
                 self.queue.schedule(arrival, to.into(), event);
             }
+            let over = if operation.kind.is_remote() {
+                arrival
+            } else {
+                end
+            };
             self.queue
-                .schedule(end, key, (rank, Event::Over(one.number, operation, now)));
+                .schedule(over, key, (rank, Event::Over(one.number, operation, now)));
         }
         Ok(())
     }
@@ -205,7 +225,7 @@ impl Ideal {
             free,
         } = posted;
         self.looks.remove(&(rank, number));
-        if self.inboxes[rank as usize].has(operation) {
+        if self.inbox(rank, Arrival::Message).has(operation) {
             return self.end(rank, (number, operation), free);
         }
         let step = match operation.kind {
@@ -229,8 +249,9 @@ impl Ideal {
     /// Whether the next calls of polls are all that is scheduled, and find no message: then no
     /// later calls do.
     fn stands_still(&self) -> bool {
-        let found =
-            |(&(rank, _), &look): (&(u32, u32), &Operation)| self.inboxes[rank as usize].has(look);
+        let found = |(&(rank, _), &look): (&(u32, u32), &Operation)| {
+            self.inboxes[rank as usize][0].has(look)
+        };
         !self.looks.is_empty()
             && self.looks.len() == self.queue.len()
             && !self.looks.iter().any(found)
@@ -252,8 +273,11 @@ impl Ideal {
             return Err(self.record.trace.problem(rank, posted.number, &what).into());
         }
         let size = Bytes::new(message.size);
-        let from = (message.from, message.tag);
-        self.record.received(from, size, (rank, posted.number));
+        let arrival = posted.operation.kind.arrival();
+        if arrival != Arrival::Put {
+            let way = (message.from, rank, ledger::tag(message.tag, arrival));
+            self.record.received(way, size, posted.number);
+        }
         self.end(rank, (posted.number, posted.operation), posted.free)
     }
 
@@ -263,6 +287,10 @@ impl Ideal {
         let mut next = Vec::new();
         record.progress[rank as usize].ended(&mut record.trace, rank, which.0, &mut next)?;
         self.give(rank, &next)
+    }
+
+    fn inbox(&mut self, rank: u32, arrival: Arrival) -> &mut Inbox {
+        &mut self.inboxes[rank as usize][arrival as usize]
     }
 
     fn happens(&mut self, rank: u32, event: &Event) -> Result<(), ReplayFailure> {
@@ -280,28 +308,26 @@ impl Ideal {
                     free,
                 };
                 match operation.kind {
-                    Kind::Send | Kind::Calc => {
-                        return self.end(rank, (number, operation), free);
-                    }
                     Kind::Probe | Kind::Poll => return self.looked(rank, posted),
-                    Kind::Recv => {}
+                    Kind::Recv | Kind::Handle | Kind::Await => {}
+                    _ => return self.end(rank, (number, operation), free),
                 }
-                let inbox = &mut self.inboxes[rank as usize];
+                let inbox = self.inbox(rank, operation.kind.arrival());
                 match inbox.post(operation.peer, operation.tag, posted) {
                     Some(message) => self.matched(rank, posted, message),
                     None => Ok(()),
                 }
             }
             Event::Waits(posted) => {
-                let inbox = &mut self.inboxes[rank as usize];
+                let inbox = self.inbox(rank, Arrival::Message);
                 if inbox.has(posted.operation) {
                     return self.end(rank, (posted.number, posted.operation), posted.free);
                 }
                 inbox.probes.push(posted);
                 Ok(())
             }
-            Event::Arrives(message) => {
-                let inbox = &mut self.inboxes[rank as usize];
+            Event::Arrives(message, arrival) => {
+                let inbox = self.inbox(rank, arrival);
                 let (probes, receive) = (inbox.found(message), inbox.arrive(message));
                 for probe in probes {
                     self.end(rank, (probe.number, probe.operation), probe.free)?;
@@ -331,7 +357,7 @@ pub fn on_ideal(
     let mut ideal = Ideal {
         record: Record::new(trace, keep),
         queue: EventQueue::new(),
-        inboxes: (0..ranks).map(|_| Inbox::default()).collect(),
+        inboxes: (0..ranks).map(|_| <[Inbox; 3]>::default()).collect(),
         streams: vec![Vec::new(); ranks as usize],
         looks: BTreeMap::new(),
     };

@@ -17,6 +17,9 @@ use units::Time;
 /// room.
 pub(super) const LONGEST: Time = Time::from_secs(100 * 24 * 3600);
 
+/// The error for an atomic on something else than a word.
+const WORDS: &str = "an atomic changes a word with 4 or 8 bytes";
+
 /// The error for an operation on a circle.
 const CIRCLE: &str =
     "it never starts, because its dependencies form a circle; take one of them out";
@@ -138,7 +141,13 @@ impl Trace {
                     "there is no such peer: ranks are 0 to {}",
                     ranks - 1
                 )),
-                Kind::Send if operation.tag == ANY => Some("a send has a tag, and not any".into()),
+                kind if operation.tag == ANY && !any && kind.is_tagged() => {
+                    let name = operation.kind.name();
+                    Some(format!("a {name} has a tag, and not any"))
+                }
+                Kind::Atomic | Kind::Swap if ![4, 8].contains(&operation.size) => {
+                    Some(WORDS.into())
+                }
                 _ => None,
             };
             if let Some(what) = what {
@@ -149,6 +158,11 @@ impl Trace {
                 longest = longest.max(operation.size);
                 nic = nic.max(operation.nic);
             }
+            if operation.kind.is_remote() || operation.kind == Kind::Active {
+                let there = &mut self.parts[operation.peer as usize];
+                there.longest = there.longest.max(operation.size);
+                there.words |= matches!(operation.kind, Kind::Atomic | Kind::Swap);
+            }
             waits.push(node.waits);
             later.clear();
             self.later(rank, &node, Edge::End, &mut later)?;
@@ -157,8 +171,9 @@ impl Trace {
                 degrees[operation as usize] = degrees[operation as usize].saturating_add(1);
             }
         }
-        self.parts[rank as usize].longest = longest;
-        self.parts[rank as usize].nic = nic;
+        let part_of = &mut self.parts[rank as usize];
+        part_of.longest = part_of.longest.max(longest);
+        part_of.nic = nic;
         if let Some(number) =
             (0..count).find(|&number| degrees[number as usize] != waits[number as usize])
         {
@@ -227,6 +242,12 @@ pub(super) fn check_text(block: &Block) -> Result<(), ScanError> {
             number,
             "a computation takes at most 100 days; the size is in nanoseconds",
         );
+    }
+    let wordless = |operation: &Operation| {
+        matches!(operation.kind, Kind::Atomic | Kind::Swap) && ![4, 8].contains(&operation.size)
+    };
+    if let Some(number) = schedule.operations.iter().position(wordless) {
+        return wrong(number, WORDS);
     }
     let mut degrees = vec![0; schedule.operations.len()];
     for &(later, _, _) in &schedule.dependencies {

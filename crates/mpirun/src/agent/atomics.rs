@@ -4,6 +4,7 @@
 use super::operation::{AtomicResult, Operation};
 use super::{Agent, MemoryRange};
 use crate::trace::MessageKind;
+use goal::Kind;
 use link::{Atomic, Delivery, RemoteMemory, Report, Width};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -55,29 +56,36 @@ impl Agent {
             let read = own.shared.read.read(&other, now, range);
             let Some(word) = read.and_then(|(bytes, _)| word_of(&bytes, width)) else {
                 finds.set(AtomicResult {
-                    word: 0,
                     refused: true,
+                    ..AtomicResult::default()
                 });
                 return true;
             };
+            let new = atomic.apply(word, operand, compare);
             finds.set(AtomicResult {
                 word,
                 refused: false,
+                differs: new.is_none(),
             });
-            let new = atomic.apply(word, operand, compare);
             if let Some(new) = new {
                 own.store(&other, record, range, bytes_of(new, width));
             }
             new.is_some()
         });
         let tests = atomic == Atomic::CompareSwap;
+        let kind = if tests { Kind::Swap } else { Kind::Atomic };
+        let asked = (kind, to, Bytes::new(size));
+        let recorded = self
+            .shared
+            .record(|recorder| recorder.reaches(self.rank, at, asked));
         let network = self.endpoint.atomic(at, to, tests, execute);
         let operation = Operation::Atomic {
             on: to,
             record,
             found,
         };
-        self.start(id, operation, network);
+        let key = self.start(id, operation, network);
+        self.recorded(key, recorded);
     }
 
     /// Stores the new word of an atomic.
@@ -98,6 +106,6 @@ impl Agent {
             checksum: 0,
             message: number.0.into(),
         };
-        other.written(write, bytes);
+        other.written(write, bytes, None);
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct AtomicResult {
     pub word: u64,
     /// Whether the rank has no such memory.
     pub refused: bool,
+    /// Whether it was compared, and was another one.
+    pub differs: bool,
 }
 
 /// An operation. A `record` is its number in the trace.
@@ -169,8 +171,20 @@ impl Operation {
         message: Option<(usize, Bytes)>,
     ) {
         match (self, message) {
-            (Operation::Send { .. } | Operation::Untagged { .. }, _) => {
-                recorder.sees_sent(rank, key);
+            (Operation::Atomic { found, .. }, _) if found.get().differs => {
+                let kind = "compare-and-swaps that find another word";
+                recorder.refuse(rank, kind, &format!("{self}, and finds another one"));
+            }
+            (
+                Operation::Send { .. }
+                | Operation::Untagged { .. }
+                | Operation::Put { .. }
+                | Operation::Get { .. }
+                | Operation::Atomic { .. },
+                _,
+            ) => recorder.sees_ended(rank, key),
+            (Operation::Message { .. }, Some((record, size))) => {
+                recorder.sees_active(rank, record, size);
             }
             (Operation::Receive(_) | Operation::Claim(..), Some((record, size))) => {
                 recorder.sees_received(rank, key, record, size);
@@ -217,12 +231,12 @@ impl Operation {
             | Operation::Claim(..)
             | Operation::Peek { .. }
             | Operation::Probe(_)
+            | Operation::Untagged { .. }
+            | Operation::Put { .. }
+            | Operation::Get { .. }
+            | Operation::Atomic { .. }
             | Operation::Message { .. }
             | Operation::Arrival(_) => None,
-            Operation::Untagged { .. } => Some("messages of the MPI library"),
-            Operation::Put { .. } => Some("puts"),
-            Operation::Get { .. } => Some("gets"),
-            Operation::Atomic { .. } => Some("atomics"),
             Operation::Enqueue { .. } => Some("messages to queues"),
             Operation::Collective { .. } => Some("collective operations of Elanlib"),
         }

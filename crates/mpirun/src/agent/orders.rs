@@ -5,6 +5,7 @@ use super::operation::Operation;
 use super::{Agent, MemoryRange};
 use crate::endpoint::{MessageNumber, OutgoingMessage};
 use crate::trace::{CallRow, MessageKind, MessageRow};
+use goal::Kind;
 use link::{
     ADDRESS_SPACE, Delivery, EndKind, EndStatus, MessageFilter, OperationEnd, Order, RankWait,
     RemoteMemory, Report, Violation,
@@ -295,7 +296,7 @@ impl Agent {
     }
 
     /// Passes the operation's name to the recording.
-    fn recorded(&self, key: u64, operation: Option<u32>) {
+    pub(super) fn recorded(&self, key: u64, operation: Option<u32>) {
         if let Some(operation) = operation {
             self.shared
                 .record(|recorder| recorder.started(self.rank, key, operation));
@@ -312,8 +313,12 @@ impl Agent {
         let size = content.size();
         let record = self.record(at, MessageKind::Untagged, to, size);
         let (number, bytes) = self.in_flight(record, data, content);
+        let recorded = self
+            .shared
+            .record(|recorder| recorder.activates(self.rank, at, (to, size), record));
         let [sent, arrival] = self.endpoint.message(at, to, bytes);
-        self.start(id, Operation::Untagged { to, size, record }, sent);
+        let key = self.start(id, Operation::Untagged { to, size, record }, sent);
+        self.recorded(key, recorded);
         let sequence = {
             let mut state = self.state.borrow_mut();
             let messages = state.messages.entry(to).or_default();
@@ -353,24 +358,29 @@ impl Agent {
             checksum,
             message: number.0.into(),
         };
+        let recorded = self
+            .shared
+            .record(|recorder| recorder.puts(self.rank, at, (to, size), record));
         let operation = Operation::Put { to, size, record };
         let other = Rc::clone(&self.shared.agents.borrow()[to as usize]);
         if place.key & ADDRESS_SPACE != 0 {
             // Programs look for these bytes themselves.
             let (network, seen) = self.endpoint.put_seen(at, to, Rc::clone(&bytes));
-            self.start(id, operation, network);
+            let key = self.start(id, operation, network);
+            self.recorded(key, recorded);
             return self.node.serve("put", async move {
                 seen.await;
-                other.written(write, bytes);
+                other.written(write, bytes, Some(record));
             });
         }
         let network = self.endpoint.put(at, to, Rc::clone(&bytes));
-        self.start(id, operation, Rc::clone(&network));
+        let key = self.start(id, operation, Rc::clone(&network));
+        self.recorded(key, recorded);
         // The other rank's memory has them as soon as the adapter there does.
         self.node.serve("put", async move {
             network.ended().await;
             if !network.is_lost() {
-                other.written(write, bytes);
+                other.written(write, bytes, Some(record));
             }
         });
     }
@@ -394,8 +404,13 @@ impl Agent {
             record,
             number: in_flight.send(record, None, checksum, &bytes),
         };
+        let asked = (Kind::Get, place.rank, Bytes::new(size));
+        let recorded = self
+            .shared
+            .record(|recorder| recorder.reaches(self.rank, at, asked));
         let network = self.endpoint.get(at, place.rank, bytes);
-        self.start(id, operation, network);
+        let key = self.start(id, operation, network);
+        self.recorded(key, recorded);
     }
 
     /// Reports an operation as ended that has not begun.

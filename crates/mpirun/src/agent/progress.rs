@@ -117,12 +117,7 @@ impl Agent {
             self.shared.guessed.set(true);
         }
         self.shared.record(|recorder| {
-            recorder.waits(self.rank, begin);
-            if patience.writes {
-                // Another rank may write the word without a message, as in a shared window.
-                let what = "waits for a word in its memory that another rank writes";
-                recorder.refuse(self.rank, "looks at words in memory", &what);
-            }
+            recorder.waits(self.rank, begin, patience.writes);
         });
         // A claimed message or a refused operation has ended before its order; its end shows now.
         yield_now().await;
@@ -154,16 +149,19 @@ impl Agent {
         };
         let nudged = self.state.borrow_mut().nudged.take();
         match first.or(nudged) {
-            Some(at) if at <= begin => self.see(begin).await,
-            Some(at) if at < until => {
+            Some(at) if at <= begin || at < until => {
+                let written = self.state.borrow().written.front().copied();
+                let polled = written.filter(|&(moment, _)| writes && moment == at);
+                if let Some((_, put)) = polled {
+                    self.shared
+                        .record(|recorder| recorder.sees_write(self.rank, put));
+                }
                 // A process that polls a word sees it a while after it has been stored.
-                let polls = writes && self.state.borrow().written.front() == Some(&at);
-                let lag = if polls {
-                    self.endpoint.poll()
-                } else {
-                    Time::ZERO
+                let lag = match polled {
+                    Some(_) if at > begin => self.endpoint.poll(),
+                    _ => Time::ZERO,
                 };
-                self.see(at + lag).await
+                self.see(at.max(begin) + lag).await
             }
             // Operations that end in that moment, or have ended since, before these orders were
             // taken, are for the next time.
@@ -321,7 +319,8 @@ impl State {
     /// was written into its memory.
     fn first(&self, writes: bool) -> Option<Time> {
         let ended = self.ended.front().map(|&(at, _)| at);
-        let written = self.written.front().copied().filter(|_| writes);
+        let written = self.written.front().map(|&(at, _)| at);
+        let written = written.filter(|_| writes);
         ended.into_iter().chain(written).min()
     }
 

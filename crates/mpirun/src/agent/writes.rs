@@ -7,12 +7,12 @@ use units::Time;
 
 impl Agent {
     /// Bytes come into the rank's memory now. The rank receives them in its next turn, or before
-    /// others read there.
-    pub(super) fn written(&self, write: Delivery, bytes: Rc<Vec<u8>>) {
+    /// others read there. `put` is a put's number in the trace.
+    pub(super) fn written(&self, write: Delivery, bytes: Rc<Vec<u8>>, put: Option<usize>) {
         let now = self.node.now();
         let mut state = self.state.borrow_mut();
         state.writes.push_back((now, write, bytes));
-        state.written.push_back(now);
+        state.written.push_back((now, put));
         if state.hears_writes {
             state.bell.fire();
         }
@@ -23,7 +23,7 @@ impl Agent {
         self.shared
             .record(|recorder| recorder.goes_on(self.rank, moment));
         let written = &mut self.state.borrow_mut().written;
-        while written.front().is_some_and(|&at| at <= moment) {
+        while written.front().is_some_and(|&(at, _)| at <= moment) {
             written.pop_front();
         }
     }

@@ -16,7 +16,7 @@ fn exchange(request: Time) -> Recorder {
     recorder.started(0, 0, send);
     let receive = recorder.receives(1, Time::ZERO, false);
     recorder.started(1, 0, receive);
-    recorder.sees_sent(0, 0);
+    recorder.sees_ended(0, 0);
     recorder.goes_on(0, at);
     recorder.sees_received(1, 0, 10, size);
     recorder.goes_on(1, at);
@@ -78,16 +78,16 @@ fn looks(keeps: bool) -> Recorder {
     let mut recorder = Recorder::new(2, Time::ZERO);
     let (us, size) = (Time::from_us, Bytes::new(100));
     recorder.sends(0, Time::ZERO, (1, size), 0, false);
-    recorder.waits(1, us(1));
+    recorder.waits(1, us(1), false);
     recorder.goes_on(1, us(2));
-    recorder.waits(1, us(2));
+    recorder.waits(1, us(2), false);
     recorder.sees_found(1, 0, size, (Kind::Poll, keeps));
     recorder.goes_on(1, us(3));
     if !keeps {
         let receive = recorder.receives(1, us(3), false);
         recorder.started(1, 5, receive);
     }
-    recorder.waits(1, us(3));
+    recorder.waits(1, us(3), false);
     recorder.sees_received(1, 5, 0, size);
     recorder.goes_on(1, us(4));
     recorder.sleeps(1, us(4), us(1));
@@ -124,7 +124,7 @@ fn computation_beside_a_receive() {
     recorder.sends(0, Time::ZERO, (1, size), 0, false);
     let receive = recorder.receives(1, Time::ZERO, false);
     recorder.started(1, 5, receive);
-    recorder.waits(1, us(7));
+    recorder.waits(1, us(7), false);
     recorder.sees_received(1, 5, 0, size);
     recorder.goes_on(1, us(8));
     recorder.sleeps(1, us(8), us(1));
@@ -195,4 +195,69 @@ fn polls_keep_their_pace() {
     assert_eq!(recorder.notes(bound, None).poll, Time::ZERO);
     recorder.sees_found(1, 12, Bytes::new(1), (Kind::Poll, true));
     assert_eq!(recorder.notes(bound, None).poll, Time::from_ns(100));
+}
+
+/// A rank puts and swaps, and then gets.
+#[test]
+fn accesses_end_where_they_are_seen() {
+    let mut recorder = Recorder::new(2, Time::ZERO);
+    let (at, size) = (Time::from_us(1), Bytes::new(8));
+    for (key, kind) in [(0, Kind::Put), (1, Kind::Swap)] {
+        let operation = recorder.reaches(0, Time::ZERO, (kind, 1, size));
+        recorder.started(0, key, operation);
+    }
+    recorder.sees_ended(0, 0);
+    recorder.sees_ended(0, 1);
+    recorder.goes_on(0, at);
+    recorder.reaches(0, at, (Kind::Get, 1, Bytes::new(70)));
+    let wanted = "l0: put 8b to 1\nl1: swap 8b to 1\nl2: get 70b from 1\nl1 irequires l0\n\
+                  l2 requires l0\nl2 requires l1\n";
+    assert_eq!(text(&recorder, 0), wanted);
+}
+
+/// A rank that looks at a word sees a put there, and then neither a write nor a message.
+#[test]
+fn looks_at_words_await_puts() {
+    let mut recorder = Recorder::new(2, Time::ZERO);
+    let (at, size) = (Time::from_us(1), Bytes::new(8));
+    recorder.puts(0, Time::ZERO, (1, size), 20);
+    recorder.puts(0, Time::ZERO, (1, size), 21);
+    for moment in [Time::ZERO, at] {
+        recorder.waits(1, moment, true);
+        if moment == at {
+            recorder.sees_write(1, Some(21));
+        }
+        recorder.goes_on(1, moment + at);
+    }
+    recorder.activates(1, at + at, (0, size), 22);
+    let first = "l0: put 8b to 1\nl1: put 8b to 1 tag 1\nl1 irequires l0\n";
+    assert_eq!(text(&recorder, 0), first);
+    let second = "l0: await 8b from 0 tag 1\nl1: put 8b to 0\nl1 requires l0\n";
+    assert_eq!(text(&recorder, 1), second);
+    recorder.waits(1, at + at, true);
+    recorder.goes_on(1, at + at);
+    recorder.finishes(1, at + at);
+    let said = recorder.schedules().expect_err("it saw no write");
+    assert_eq!(
+        said,
+        "rank 1 waits for a word in its memory that another rank writes; in all, by call: \
+         MPI_Win_sync: looks at words in memory (1)"
+    );
+}
+
+/// A message of the library is handled where its rank sees it; one that no rank sees is a put.
+#[test]
+fn active_messages_have_handlers() {
+    let mut recorder = Recorder::new(2, Time::ZERO);
+    let (at, size) = (Time::from_us(1), Bytes::new(40));
+    for number in [20, 21] {
+        recorder.activates(0, Time::ZERO, (1, size), number);
+    }
+    recorder.sees_active(1, 20, size);
+    recorder.goes_on(1, at);
+    recorder.activates(1, at, (0, size), 22);
+    let first = "l0: active 40b to 1 tag 0\nl1: put 40b to 1\nl1 irequires l0\n";
+    assert_eq!(text(&recorder, 0), first);
+    let second = "l0: handle 40b from 0 tag 0\nl1: put 40b to 0\nl1 requires l0\n";
+    assert_eq!(text(&recorder, 1), second);
 }

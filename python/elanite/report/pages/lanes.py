@@ -47,6 +47,10 @@ GROUPS = (
 )
 """Kind groups, each with its own colour."""
 
+SENDING = ("send", "active", "put", "atomic", "swap")
+RECEIVING = ("recv", "probe", "poll", "handle", "await", "get")
+"""The kinds of a trace's operations in the rows of sends and of receives."""
+
 UNENDED = ", not ended"
 """The name suffix for an operation that had not ended when the replay did."""
 
@@ -60,8 +64,8 @@ _GROUP_OF = (
         r"barrier|bcast|reduce|gather|scatter|toall|scan|sync|broadcast|collect|gsync|hgsync",
     ),
     ("exchange", r"sendrecv|^mpi_start"),  # a persistent request may be either
-    ("receive", r"recv|rx"),
-    ("send", r"send|(?<!c)tx|pready"),
+    ("receive", r"recv|rx|^handle$|^await$"),
+    ("send", r"send|(?<!c)tx|pready|^active$"),
     ("compute", r"^calc$"),
 )
 """A call's group by its name; the first pattern that is found decides."""
@@ -236,7 +240,7 @@ def of_replay(replay: Replay) -> Timeline:
     waits = pl.col("rank").is_in(waiting["rank"].implode())
     last = pl.when(waits).then(pl.lit(end_ps)).otherwise(_ps("end_us"))
     ranks = replay.tables["ranks"].with_columns(end_ps=last)
-    rows = {"calc": 0, "send": 1, "recv": 2, "probe": 2, "poll": 2}
+    rows = {"calc": 0} | dict.fromkeys(SENDING, 1) | dict.fromkeys(RECEIVING, 2)
     operations = timed(replay.tables["operations"])
     ended = operations.with_columns(name="kind")
     unended = waiting.with_columns(name=pl.col("kind") + UNENDED)
@@ -246,7 +250,7 @@ def of_replay(replay: Replay) -> Timeline:
         "end_ps",
         "name",
         row=pl.col("kind").replace_strict(rows, return_dtype=pl.Int32),
-        bytes=pl.when(pl.col("kind").is_in(["send", "recv"])).then("size"),
+        bytes=pl.when(~pl.col("kind").is_in(["calc", "probe", "poll", "await"])).then("size"),
         peer=pl.coalesce("sender", "peer"),
     )
     return _bounded(
@@ -266,19 +270,35 @@ def timed(operations: pl.DataFrame) -> pl.DataFrame:
 
 
 def messages_of(operations: pl.DataFrame) -> pl.DataFrame:
-    """Each message's ``source``, ``destination``, ``bytes``, the send's ``begin_ps`` and the
-    receive's ``end_ps``.
+    """Each message's ``source``, ``destination``, ``bytes``, the send's ``begin_ps``, the
+    receive's ``end_ps`` and its kind's name, as in MPI runs; accesses to memory have their own
+    times.
 
     The operations are ``timed``.
     """
-    sends = operations.filter(pl.col("kind") == "send").select(
-        source="rank", sent_by="operation", bytes="size", begin_ps="begin_ps"
+    sends = operations.filter(pl.col("kind").is_in(["send", "active"])).select(
+        source="rank",
+        sent_by="operation",
+        bytes="size",
+        begin_ps="begin_ps",
+        kind=pl.col("kind").replace_strict({"send": "tagged", "active": "untagged"}),
     )
     receives = operations.filter(pl.col("sent_by").is_not_null()).select(
         "sent_by", "end_ps", source="sender", destination="rank"
     )
-    return sends.join(receives, on=["source", "sent_by"]).select(
-        "source", "destination", "bytes", "begin_ps", "end_ps", kind=pl.lit("tagged")
+    columns = ("source", "destination", "bytes", "begin_ps", "end_ps", "kind")
+    messages = sends.join(receives, on=["source", "sent_by"]).select(columns)
+    return pl.concat([messages, accesses(operations).select(columns)])
+
+
+def accesses(operations: pl.DataFrame) -> pl.DataFrame:
+    """Puts, gets and atomics with their ``source``, ``destination`` and ``bytes``."""
+    gets = pl.col("kind") == "get"
+    return operations.filter(pl.col("kind").is_in(["put", "get", "atomic", "swap"])).with_columns(
+        source=pl.when(gets).then("peer").otherwise("rank"),
+        destination=pl.when(gets).then("rank").otherwise("peer"),
+        bytes="size",
+        kind=pl.col("kind").replace("swap", "atomic"),
     )
 
 

@@ -120,8 +120,10 @@ def _in_words(operation: PendingOperation) -> str:
     if kind == "calc":
         return f"calc of {number(amount / 1e3)} µs"
     whom = "any rank" if peer is None else f"rank {peer}"
+    way = "to" if kind in lanes.SENDING else "from"
     label = "any tag" if tag is None else f"tag {tag}"
-    return f"{kind} of {size(amount)} {'to' if kind == 'send' else 'from'} {whom} with {label}"
+    tagged = "" if kind in ("get", "atomic", "swap") else f" with {label}"
+    return f"{kind} of {size(amount)} {way} {whom}{tagged}"
 
 
 def _waiting(replay: Replay) -> list[PageTable]:
@@ -297,8 +299,14 @@ def _times(replay: Replay) -> list[PageTable]:
 
 def _sends(replay: Replay) -> pl.DataFrame:
     """All messages' ``source``, ``destination`` and ``bytes``."""
-    sends = replay.tables["operations"].filter(pl.col("kind") == "send")
-    return sends.select(source="rank", destination="peer", bytes="size")
+    operations = replay.tables["operations"]
+    sends = operations.filter(pl.col("kind").is_in(["send", "active"]))
+    return pl.concat(
+        [
+            sends.select(source="rank", destination="peer", bytes="size"),
+            lanes.accesses(operations).select("source", "destination", "bytes"),
+        ]
+    )
 
 
 def by_kind(operations: pl.DataFrame) -> pl.DataFrame:
