@@ -404,8 +404,8 @@ MISTAKES: dict[tuple[str, Callable[[], None]], list[tuple[str, str]]] = {
         ("return False if figure.high < low or figure.low > high else None", "return False"),
         ("if low <= figure.mean <= high:", "if low < figure.mean < high:"),
         (
-            "pairs = (difference(found[better], found[worse])",
-            "pairs = (difference(found[worse], found[better])",
+            "difference(found[better], found[worse]).at(look)",
+            "difference(found[worse], found[better]).at(look)",
         ),
         ('return "holds again" if self.holds else "known miss"', 'return "known miss"'),
     ],
