@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,8 +32,15 @@ INTRODUCTION = (
 
 def markdown(found: AblationTable) -> str:
     """The page ``docs/ablations.md``."""
-    return "\n".join(
-        ["# Ablations", "", "<!-- Written by `make docs`; do not edit. -->", "", *_page(found)]
+    lines = ["# Ablations", "", "<!-- Written by `make docs`; do not edit. -->", "", *_page(found)]
+    return "\n".join(line if line.startswith("|") else _wrapped(line) for line in lines)
+
+
+def _wrapped(text: str) -> str:
+    """A paragraph or a list item in lines of 100 columns; rows of tables cannot be wrapped."""
+    indent = "  " if text.startswith("- ") else ""
+    return textwrap.fill(
+        text, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
 
 

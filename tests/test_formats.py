@@ -208,7 +208,7 @@ def test_flat_clusters_of_simgrid_and_routes_of_one_link(tmp_path: Path) -> None
     assert set(found.switches) == {"c.switch", "r"}
     assert rates(found) == {"1": 4, "10": 2}
     assert any("the backbone of cluster c" in note for note in found.notes)
-    with pytest.raises(UsageError, match=r":5: the route from `h` to `r` has 2 links"):
+    with pytest.raises(UsageError, match=r":6: the route from `h` to `r` has 2 links"):
         read(tmp_path, text.replace('<link_ctn id="l"/>', '<link_ctn id="l"/><link_ctn id="m"/>'))
 
 

@@ -75,7 +75,7 @@ def graphml(text: str) -> str:
 def machine(folder: Path, file: str, content: str, more: str = "", nodes: int = 4) -> Path:
     """A machine file beside a graph file."""
     text = sources.read("machine", "es40-qsnet").text
-    text = re.sub(r"^(down|up) = .*\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^(down|up) = \{[^}]*\}\n", "", text, flags=re.MULTILINE)
     text = re.sub(
         r"^nodes = .*$",
         f'nodes = {{ value = {nodes}, source = "test" }}\nkind = {{ value = "graph", source ='
