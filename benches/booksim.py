@@ -4,12 +4,14 @@ processor-second.
 python benches/booksim.py PROGRAM zero-load
 python benches/booksim.py PROGRAM saturation [SEEDS]
 python benches/booksim.py PROGRAM speed [ROUNDS]
+python benches/booksim.py PROGRAM graphs [SEEDS]
 
-PROGRAM is BookSim2 as its own Makefile builds it. Prints tables for docs/speed-simulators.md; its
-section "Equal networks in BookSim2" lists the two models' equal parts and differences; the last
-lines of `speed` are for benches/peers.toml.
+PROGRAM is BookSim2 as its own Makefile builds it. Prints tables for docs/speed-simulators.md, and
+with `graphs` for docs/machines-graphs.md; the section "Equal networks in BookSim2" of the former
+lists the two models' equal parts and differences; the last lines of `speed` are for
+benches/peers.toml.
 
-`saturation` and `speed` need a copy of BookSim2 with these changes:
+`saturation`, `speed` and `graphs` need a copy of BookSim2 with these changes:
 
 - The routing function `dateline` for tori: dimension by dimension, the shorter way; between two
   equal ways the one to higher coordinates from even coordinates. The channels' lower half until the
@@ -18,6 +20,9 @@ lines of `speed` are for benches/peers.toml.
   input port.
 - `least` for dragonflies: as `min`, but with all channels to and from nodes, the lower half before
   the link between groups and on it, and the upper half behind it.
+- `layers` for any graph (`anynet`): as `min`, but the channels are divided into as many parts as
+  the longest way has links between switches; a packet that has come over n such links takes one in
+  part n, and any channel to its node.
 - Each flit's priority `network_age` equals that of its packet's first flit.
 - The switch DRAGON_LATENCY in the dragonfly source is off: all channels have equal latency.
 """
@@ -87,7 +92,15 @@ LARGE = {
         ["topology=dragonfly", "shape=4,8,4,33", "channels=4"],
     ),
 }
-STOCK = {"torus": "dim_order", "fattree": "nca", "dragonflynew": "min"}
+GRAPHS = {
+    "Slim Fly, q = 5": (["topology=slim-fly", "shape=4,5"], 8),
+    "PolarFly, q = 7": (["topology=polarfly", "shape=4,7"], 8),
+    "Jellyfish, 50 switches": (["topology=jellyfish", "shape=4,50,10,1"], 9),
+    "mesh, 4 x 4": (["topology=rows", "shape=2,4,4"], 12),
+}
+"""Graphs, and channels per link: about four for each link of the longest way between switches."""
+
+STOCK = {"anynet": "min", "torus": "dim_order", "fattree": "nca", "dragonflynew": "min"}
 SAME = {"torus": "dateline", "fattree": "source_fixed", "dragonflynew": "least"}
 PATTERNS = {
     "torus": {"uniform": "uniform", "tornado": "tornado"},
@@ -99,7 +112,12 @@ PATTERNS = {
 def main() -> None:
     """Run the requested comparison."""
     program, task, *rest = sys.argv[1:]
-    tasks = {"zero-load": zero_load, "saturation": saturation, "speed": speed}
+    tasks = {
+        "zero-load": zero_load,
+        "saturation": saturation,
+        "speed": speed,
+        "graphs": graphs,
+    }
     tasks[task](Path(program).resolve(), build(), *map(int, rest))
 
 
@@ -179,7 +197,9 @@ def zero_load(program: Path, fabric: str) -> None:
             print(f"| {name} | {router} | {cycles} | {counts} |", flush=True)
 
 
-def lonely(program: Path, words: dict[str, Any]) -> list[tuple[int, int, int, bool]]:
+def lonely(
+    program: Path, words: dict[str, Any], cycles: int = 400_000
+) -> list[tuple[int, int, int, bool]]:
     """Source, destination and network latency for a thousand packets, and whether each had the
     network to itself.
     """
@@ -190,7 +210,7 @@ def lonely(program: Path, words: dict[str, Any]) -> list[tuple[int, int, int, bo
             "routing_function": STOCK[words["topology"]],
             "injection_rate": 0.00005,
             "warmup_periods": 1,
-            "sample_period": 400_000,
+            "sample_period": cycles,
             "max_samples": 1,
             "watch_packets": watched,
             "watch_out": "watched",
@@ -217,39 +237,103 @@ def lonely(program: Path, words: dict[str, Any]) -> list[tuple[int, int, int, bo
 
 def saturation(program: Path, fabric: str, seeds: int = 3) -> None:
     """The networks' accepted load if all nodes offer their full link rate."""
-    warm_up, cycles = 3000, 9000
     print("| network | traffic | BookSim2 | Elanite | Elanite over BookSim2 |")
     print("|---|---|---|---|---|")
     for name, (network, words) in NETWORKS.items():
         for pattern, their_pattern in PATTERNS[network["topology"]].items():
-            rows = []
-            for seed in range(1, seeds + 1):
-                parameters = {
-                    "routing_function": SAME[network["topology"]],
-                    "traffic": their_pattern,
-                    "injection_rate": 1 / FLITS,
-                    "warmup_periods": 1,
-                    "sample_period": warm_up,
-                    "max_samples": 1 + cycles // warm_up,
-                    "seed": seed,
-                }
-                text, _ = theirs(program, COMMON | ROUTER | network | parameters)
-                found = re.findall(r"Accepted flit rate average *= *(\S+)", text)
-                run = [
-                    f"pattern={pattern}",
-                    "load=1",
-                    "delays=3",
-                    f"warm_up={warm_up}",
-                    f"cycles={cycles}",
-                ]
-                row, _ = ours(fabric, [*words, *run, f"seed={seed}"])
-                rows.append((float(found[-1]), row["accepted"]))
+            routed = network | {"routing_function": SAME[network["topology"]]}
+            rows = [
+                (
+                    saturated(program, routed, seed, their_pattern),
+                    our_saturated(fabric, words, seed, pattern),
+                )
+                for seed in range(1, seeds + 1)
+            ]
             their, our = zip(*rows, strict=True)
             ratio = statistics.mean(our) / statistics.mean(their) - 1
             print(
                 f"| {name} | {pattern} | {spread(their)} | {spread(our)} | {ratio:+.1%} |",
                 flush=True,
             )
+
+
+def graphs(program: Path, fabric: str, seeds: int = 3) -> None:
+    """Graphs with one shortest way for each pair: packets alone, and the accepted load if all
+    nodes offer their full link rate; beside it the same with all shortest ways in Elanite.
+    """
+    print(
+        "| network | nodes | channels | of packets alone, equal | BookSim2, `min`"
+        " | BookSim2, `layers` | Elanite, the same ways | over `layers`"
+        " | Elanite, all shortest ways |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, (words, channels) in GRAPHS.items():
+        words = [*words, f"channels={channels}"]
+        cables, _ = ours(fabric, [*words, "measure=cables"])
+        with tempfile.NamedTemporaryFile("w", suffix=".anynet") as file:
+            whole = anynet(cables["cables"], cables["seats"])
+            file.write(whole)
+            file.flush()
+            network = {"topology": "anynet", "network_file": file.name, "num_vcs": channels}
+            expected, _ = ours(fabric, [*words, "measure=alone", "delays=3", "ways=one"])
+            found = lonely(
+                program, COMMON | network | ROUTER, cycles=24_000_000 // len(cables["seats"])
+            )
+            alone = [
+                took == expected[source][node] - 1 for source, node, took, lone in found if lone
+            ]
+            rows = [
+                (
+                    *(
+                        saturated(program, network | {"routing_function": routing}, seed)
+                        for routing in ("min", "layers")
+                    ),
+                    *(
+                        our_saturated(fabric, [*words, f"ways={ways}"], seed)
+                        for ways in ("one", "adaptive")
+                    ),
+                )
+                for seed in range(1, seeds + 1)
+            ]
+        stock, layers, one, every = zip(*rows, strict=True)
+        ratio = statistics.mean(one) / statistics.mean(layers) - 1
+        print(
+            f"| {name} | {len(cables['seats'])} | {channels} | {sum(alone)} of {len(alone)}"
+            f" | {spread(stock)} | {spread(layers)} | {spread(one)} | {ratio:+.1%}"
+            f" | {spread(every)} |",
+            flush=True,
+        )
+
+
+def anynet(cables: list[tuple[int, int]], seats: list[int]) -> str:
+    """A graph in the form of BookSim2's `anynet`; all links take one cycle."""
+    lines = [f"router {switch} node {node}" for node, switch in enumerate(seats)]
+    lines += [f"router {a} router {b}" for a, b in cables]
+    return "\n".join([*lines, ""])
+
+
+WARM_UP, CYCLES = 3000, 9000
+
+
+def saturated(program: Path, network: dict[str, Any], seed: int, traffic: str = "uniform") -> float:
+    """The load that BookSim2 accepts if all nodes offer their full link rate."""
+    parameters = {
+        "traffic": traffic,
+        "injection_rate": 1 / FLITS,
+        "warmup_periods": 1,
+        "sample_period": WARM_UP,
+        "max_samples": 1 + CYCLES // WARM_UP,
+        "seed": seed,
+    }
+    text, _ = theirs(program, COMMON | ROUTER | network | parameters)
+    return float(re.findall(r"Accepted flit rate average *= *(\S+)", text)[-1])
+
+
+def our_saturated(fabric: str, words: list[str], seed: int, pattern: str = "uniform") -> float:
+    """The load that the fabric accepts if all nodes offer their full link rate."""
+    run = [f"pattern={pattern}", "load=1", "delays=3", f"warm_up={WARM_UP}", f"cycles={CYCLES}"]
+    row, _ = ours(fabric, [*words, *run, f"seed={seed}"])
+    return float(row["accepted"])
 
 
 def spread(values: tuple[float, ...]) -> str:

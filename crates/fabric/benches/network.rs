@@ -11,10 +11,10 @@
 //!
 //! | key | usually | |
 //! |---|---|---|
-//! | `measure` | `load` | `load`: accepted load, and latencies, at a load. `alone`: a packet's latency alone in the network, a row for each source and a column for each destination |
-//! | `topology` | `torus` | `torus`, `fat-tree` or `dragonfly` |
-//! | `shape` | `8,8` | a torus's sizes; a tree's arities, downwards and upwards, from the nodes; for a dragonfly: nodes per switch, switches per group, links per switch to other groups, groups |
-//! | `ways` | `source-fixed` | how packets climb a tree: `adaptive`, `deterministic`, `source-fixed` |
+//! | `measure` | `load` | `load`: accepted load, and latencies, at a load. `alone`: a packet's latency alone in the network, a row for each source and a column for each destination. `cables`: a graph's cables and its nodes' switches |
+//! | `topology` | `torus` | `torus`, `fat-tree`, `dragonfly`, or a graph: `slim-fly`, `polarfly`, `jellyfish`, `rows` |
+//! | `shape` | `8,8` | a torus's sizes; a tree's arities, downwards and upwards, from the nodes; for a dragonfly: nodes per switch, switches per group, links per switch to other groups, groups; for a graph: nodes per switch, and then the order, or switches, degree and seed, or the sizes of a mesh |
+//! | `ways` | `source-fixed` | how packets climb a tree, or choose among a graph's shortest ways: `adaptive`, `deterministic`, `source-fixed`; `one`: in a graph one shortest way by tables, by the first listed switches, as in `BookSim2` |
 //! | `turns` | `false` | whether channels are granted, and links shared, in turns; by the time since the injection otherwise |
 //! | `pattern` | `uniform` | where packets go: `uniform`, to any node, the own one included; `transpose`, the halves of the node's number exchanged; `next-group`, in a dragonfly, to any node in the next group; `tornado`, in a torus, almost half round each ring |
 //! | `channels` | 2 | virtual channels per link |
@@ -26,14 +26,16 @@
 //! | `warm_up`, `cycles` | 10000, 50000 | cycles before those that count, and those |
 //! | `engine` | `worm` | the mover: `worm`, or `flit`, the only one that serves in turns |
 
+use fabric::topology::Family;
+use fabric::topology::graph::{Entry, Plan, Routes, Target};
 use fabric::{
-    Ack, Arbitration, Ascent, Circuit, Config, Cycle, Dragonfly, Engine, Fabric, FatTree,
-    Misrouting, Multiplexing, Notice, PacketSpec, Place, Priority, Topology, Torus,
+    Ack, Arbitration, Ascent, Circuit, Config, Cycle, Dragonfly, Engine, Fabric, FatTree, Graph,
+    Misrouting, Multiplexing, Notice, PacketSpec, Place, Priority, Topology, Torus, Ways,
 };
 use kernel::random::Stream;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::process::ExitCode;
 use std::str::FromStr;
 
@@ -56,8 +58,9 @@ const KEYS: [(&str, &str); 15] = [
     ("engine", "worm"),
 ];
 
-const ASCENTS: [(&str, Ascent); 3] = [
+const ASCENTS: [(&str, Ascent); 4] = [
     ("adaptive", Ascent::Adaptive),
+    ("one", Ascent::Deterministic),
     ("deterministic", Ascent::Deterministic),
     ("source-fixed", Ascent::SourceFixed),
 ];
@@ -80,11 +83,15 @@ fn main() -> ExitCode {
 /// The result for the words.
 fn row(words: impl Iterator<Item = String>) -> Result<Value, String> {
     let keys = Keys::read(words)?;
+    if keys.word("measure") == "cables" {
+        let plan = keys.plan()?.ok_or("this topology is no graph")?;
+        return Ok(json!({ "cables": plan.cables, "seats": plan.seats }));
+    }
     let traffic = Traffic::new(&keys)?;
     match keys.word("measure") {
         "load" => traffic.under_load(keys.number("warm_up")?, keys.number("cycles")?),
         "alone" => Ok(traffic.alone()),
-        word => Err(format!("measure={word} is neither load nor alone")),
+        word => Err(format!("measure={word} is none of load, alone and cables")),
     }
 }
 
@@ -130,8 +137,40 @@ impl Keys {
             .ok_or(format!("there is no {key}={word}"))
     }
 
+    /// A graph's parts; none if the topology is no graph.
+    fn plan(&self) -> Result<Option<Plan>, String> {
+        let shape = self.numbers("shape")?;
+        let (terminals, plan) = match (self.word("topology"), &shape[..]) {
+            ("slim-fly", &[terminals, order]) => (terminals, Family::SlimFly { order }),
+            ("polarfly", &[terminals, order]) => (terminals, Family::PolarFly { order }),
+            ("jellyfish", &[terminals, switches, degree, seed]) => {
+                let seed = seed.into();
+                let family = Family::Jellyfish {
+                    switches,
+                    degree,
+                    seed,
+                };
+                (terminals, family)
+            }
+            ("rows", &[terminals, wide, high]) => return Ok(Some(mesh(terminals, wide, high))),
+            _ => return Ok(None),
+        };
+        plan.plan(terminals)
+            .map(Some)
+            .map_err(|error| error.to_string())
+    }
+
     fn topology(&self) -> Result<Topology, String> {
         let shape = self.numbers("shape")?;
+        if let Some(mut plan) = self.plan()? {
+            if self.word("ways") == "one" {
+                plan.routes = Some(one_way(&plan));
+            } else {
+                plan.ways = Ways::Minimal;
+            }
+            let graph = Graph::new(&plan, plan.seats.len() as u32);
+            return graph.map(Into::into).map_err(|error| error.to_string());
+        }
         let topology = match (self.word("topology"), &shape[..]) {
             ("torus", sizes) => Torus::new(sizes, sizes.iter().product(), true).map(Into::into),
             ("fat-tree", arities) => {
@@ -184,6 +223,70 @@ impl Keys {
             ..Config::new(topology)
         })
     }
+}
+
+/// A mesh as a graph: switches row by row.
+fn mesh(terminals: u32, wide: u32, high: u32) -> Plan {
+    let at = |x: u32, y: u32| y * wide + x;
+    let mut cables = Vec::new();
+    for (x, y) in (0..high).flat_map(|y| (0..wide).map(move |x| (x, y))) {
+        cables.extend((x + 1 < wide).then(|| (at(x, y), at(x + 1, y))));
+        cables.extend((y + 1 < high).then(|| (at(x, y), at(x, y + 1))));
+    }
+    let switches = 0..wide * high;
+    Plan {
+        switches: switches.clone().map(|switch| switch.to_string()).collect(),
+        seats: switches
+            .flat_map(|switch| (0..terminals).map(move |_| switch))
+            .collect(),
+        cables,
+        ..Plan::default()
+    }
+}
+
+/// Tables with one shortest way for each pair, and as many hop classes as the longest has links: a
+/// search from each switch, in which each other switch is met first from the lowest switch that is
+/// nearer. `BookSim2`'s `anynet` has the same ways.
+fn one_way(plan: &Plan) -> Routes {
+    let mut joined = vec![BTreeSet::new(); plan.switches.len()];
+    for &(a, b) in &plan.cables {
+        joined[a as usize].insert(b);
+        joined[b as usize].insert(a);
+    }
+    let homes: BTreeSet<u32> = plan.seats.iter().copied().collect();
+    let mut routes = Routes {
+        classes: 1,
+        ..Routes::default()
+    };
+    for at in 0..joined.len() as u32 {
+        // By switch: the links to it, and the first switch of the way.
+        let mut met = BTreeMap::from([(at, (0, at))]);
+        let mut level = BTreeSet::from([at]);
+        while !level.is_empty() {
+            let mut further = BTreeSet::new();
+            for switch in level {
+                let (links, first) = met[&switch];
+                for &next in &joined[switch as usize] {
+                    met.entry(next).or_insert_with(|| {
+                        further.insert(next);
+                        (links + 1, if links == 0 { next } else { first })
+                    });
+                }
+            }
+            level = further;
+        }
+        for (to, (links, next)) in met {
+            if to != at && homes.contains(&to) {
+                routes.classes = routes.classes.max(links);
+                routes.entries.push(Entry {
+                    at,
+                    to: Target::Switch(to),
+                    next: vec![next],
+                });
+            }
+        }
+    }
+    routes
 }
 
 /// Where packets go.
