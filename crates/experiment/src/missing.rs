@@ -34,7 +34,9 @@ fn others(first: &Problem, document: &Document) -> Option<Vec<Problem>> {
         .filter(|key| !table.contains_key(key))
         .map(|key| {
             let about = &described["properties"][key];
+            // A description has the line ends of its comment.
             let meaning = about["description"].as_str().unwrap_or_default();
+            let meaning = meaning.split_whitespace().collect::<Vec<_>>().join(" ");
             let words = words(&schema, about);
             Problem {
                 key: format!("{path}.{key}").trim_start_matches('.').to_string(),
