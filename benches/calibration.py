@@ -30,7 +30,7 @@ from elanite.inputs.machine import Machine
 from elanite.inputs.plan import plan
 from elanite.library.api import run
 from elanite.store import Store
-from elanite.study import measured, minimum, ranges
+from elanite.study import measurements, minimum, ranges
 from elanite.study.search import TrialLimitError, ValueSearch
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def main() -> None:
         _measure(experiments, truth, out, file)
         for way, search_by in WAYS.items():
             base = Machine.load("es40-qsnet")
-            targets = measured.read(
+            targets = measurements.read(
                 file, [plan(each.file, [base.file], each.overrides) for each in experiments]
             )
             store = Store(out / f"{number}-{way}" / "store")

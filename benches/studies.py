@@ -23,7 +23,7 @@ from elanite import _core
 from elanite.study.basis import study
 from elanite.study.changes import LEAST, resolved, turned
 from elanite.study.sensitivity import kept
-from elanite.study.studied import Effect, StudyEntry
+from elanite.study.study_findings import Effect, StudyEntry
 
 TABLE = Path(__file__).parents[1] / "python" / "elanite" / "data" / "studies.json"
 ABOUT = (

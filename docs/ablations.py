@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from elanite.study import ablation
 from elanite.study.ablation_table import AblationTable, table
-from elanite.validation.ablated import WHOLE
+from elanite.validation.ablation_verdicts import WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

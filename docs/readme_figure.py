@@ -18,7 +18,7 @@ import polars as pl
 import vl_convert
 
 import elanite as el
-from elanite.figures.animated import animated
+from elanite.figures.animation import animated
 from elanite.figures.colours import BLUE, ORANGE, RED, SKY
 from elanite.figures.style import FONT, colour, pixels, shape
 from elanite.validation.board import headline

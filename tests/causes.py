@@ -16,9 +16,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from elanite.study import ablation, studied
-from elanite.validation import ablated
-from elanite.validation.ablated import WHOLE, turning
+from elanite.study import ablation, study_findings
+from elanite.validation import ablation_verdicts
+from elanite.validation.ablation_verdicts import WHOLE, turning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,7 +84,7 @@ def moves(claim: str, name: str) -> bool | None:
     if "." in name:
         looked = [
             study
-            for study in studied.shipped().values()
+            for study in study_findings.shipped().values()
             if claim in study.claims and name in study.values
         ]
         return (
@@ -92,7 +92,7 @@ def moves(claim: str, name: str) -> bool | None:
             if looked
             else None
         )
-    rows = {row.mechanism: row for row in ablated.shipped().get(claim, ())}
+    rows = {row.mechanism: row for row in ablation_verdicts.shipped().get(claim, ())}
     return rows[name].figure != rows[WHOLE].figure if name in rows else None
 
 
@@ -101,7 +101,7 @@ def turns(claim: str, name: str) -> bool:
     if "." in name:
         return any(
             each.claim == claim and each.turns
-            for study in studied.shipped().values()
+            for study in study_findings.shipped().values()
             for each in study.of(name)
         )
-    return name in turning(ablated.shipped().get(claim, ()))
+    return name in turning(ablation_verdicts.shipped().get(claim, ()))

@@ -162,7 +162,7 @@ def serve(channel: socket.socket) -> None:
 def plan_shipped() -> None:
     """Plan the shipped experiments once: the forks find the plans, whole and quick, as made."""
     sources, quick = (
-        import_module(f"elanite.{name}") for name in ("inputs.sources", "validation.quick")
+        import_module(f"elanite.{name}") for name in ("inputs.sources", "validation.short_runs")
     )
     for name in sources.shipped("experiment"):
         for look in (None, 0):

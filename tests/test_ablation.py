@@ -19,8 +19,8 @@ from elanite.inputs.machine import Machine
 from elanite.store import Store
 from elanite.study import ablation, ablation_table
 from elanite.study.basis import studies, study
-from elanite.validation import ablated
-from elanite.validation.ablated import WHOLE, Ablation
+from elanite.validation import ablation_verdicts
+from elanite.validation.ablation_verdicts import WHOLE, Ablation
 from elanite.validation.claims import claims
 
 ROOT = Path(__file__).parents[1]
@@ -61,7 +61,7 @@ def test_a_mechanism_turns_a_verdict_and_others_do_not(tmp_path: Path) -> None:
         ("bus overheads", "missed"),
     ]
     assert rows[0].figure == rows[1].figure != rows[2].figure
-    assert ablated.turning(rows) == ("bus overheads",)
+    assert ablation_verdicts.turning(rows) == ("bus overheads",)
     again, same = ablation.run(chosen, wanted, Store(tmp_path), 1)
     assert (again.simulated, same) == (0, rows)
 
@@ -84,7 +84,7 @@ def test_the_command_prints_what_turns(tmp_path: Path, capsys: pytest.CaptureFix
 def test_the_shipped_rows_are_of_claims_and_mechanisms() -> None:
     known = {claim.id for claim in claims()}
     names = {WHOLE, *ablation.all_mechanisms()}
-    for claim, rows in ablated.shipped().items():
+    for claim, rows in ablation_verdicts.shipped().items():
         assert claim in known, "renew it: benches/ablations.py"
         assert {row.mechanism for row in rows} <= names
 
@@ -144,7 +144,7 @@ def test_a_contradicted_cause_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         ("sharing", "missed", "3"),
     ]
     shipped = {"uniform.scaling": tuple(Ablation("uniform.scaling", *row) for row in rows)}
-    monkeypatch.setattr(ablated, "shipped", lambda: shipped)
+    monkeypatch.setattr(ablation_verdicts, "shipped", lambda: shipped)
     (claim,) = (claim for claim in claims() if claim.id == "uniform.scaling")
     wrong = dataclasses.replace(
         claim, causes=("ages", "sharing", "thread"), not_causes=("circuits", "sharing")

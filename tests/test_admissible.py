@@ -16,11 +16,11 @@ from elanite.inputs.machine import Machine
 from elanite.report import layout
 from elanite.report.reproduction import parts
 from elanite.store import Store
-from elanite.validation import admissible, board
+from elanite.validation import admissible_ranges, board
 from elanite.validation.claim import Claim
 from elanite.validation.claims import claims
-from elanite.validation.quick import planned
 from elanite.validation.scoreboard import verdict
+from elanite.validation.short_runs import planned
 from elanite.validation.verdict import AdmissibleRange, RangeEnd, Verdict, holds_within
 
 KEY = "rails.handle"
@@ -32,7 +32,7 @@ def chosen() -> tuple[Claim, ...]:
 
 
 def test_shipped_ranges_have_the_value_of_the_machine_within_them() -> None:
-    found = {name: admissible.of_machine(name) for name in sources.shipped("machine")}
+    found = {name: admissible_ranges.of_machine(name) for name in sources.shipped("machine")}
     assert KEY in found["smart-multirail"]
     for name, ranges in found.items():
         for key, each in ranges.items():
@@ -49,12 +49,12 @@ def test_claims_of_a_range_are_about_machines_that_state_it(chosen: tuple[Claim,
         claim.id for claim in chosen
     }
     for claim in chosen:
-        assert admissible.of_claim(claim, planned(claim.experiment)).key == KEY
+        assert admissible_ranges.of_claim(claim, planned(claim.experiment)).key == KEY
     with pytest.raises(
         UsageError,
         match=r"claim `x`: smart-multirail states no admissible range of `rails\.handel`",
     ):
-        admissible.of_claim(
+        admissible_ranges.of_claim(
             replace(chosen[0], id="x", admissible="rails.handel"), planned(chosen[0].experiment)
         )
 
@@ -63,17 +63,17 @@ def test_only_points_that_the_parameter_can_change_are_simulated_at_an_end(
     chosen: tuple[Claim, ...],
 ) -> None:
     usual = planned("multirail/hybrid")
-    end = admissible.plan_at(usual, KEY, "600")
+    end = admissible_ranges.plan_at(usual, KEY, "600")
     assert [(p.series, p.parameters, p.seed) for p in end.points] == [
         (p.series, p.parameters, p.seed) for p in usual.points
     ]
     same = {p.id for p in usual.points} & {p.id for p in end.points}
     assert same == {p.id for p in usual.points if p.parameters["machine"] == "rails.policy=basic"}
     assert end.command().endswith(f"elanite run multirail/hybrid --set {KEY}=600")
-    (more,) = admissible.plans(usual, chosen)
+    (more,) = admissible_ranges.plans(usual, chosen)
     assert same.isdisjoint(p.id for p in more.points)
     assert 0 < len(more.points) < len(usual.points)
-    assert admissible.plans(planned("multirail/livelock"), chosen) == []
+    assert admissible_ranges.plans(planned("multirail/livelock"), chosen) == []
 
 
 def test_a_reproduction_runs_the_ends_and_a_quick_one_does_not(
@@ -112,7 +112,7 @@ def test_a_claim_holds_within_a_range_at_an_end_or_between_the_ends(
 ) -> None:
     assert holds_within(verdict) is holds
     words = {True: "holds within", False: "missed in", None: "not resolved in"}[holds]
-    said = admissible.verdict_words(verdict)
+    said = admissible_ranges.verdict_words(verdict)
     assert said.startswith(f"{words} the admissible range 400 to 600 of {KEY}; at 600: ")
     assert f"- `a`: {verdict.state}; {said}." in board.markdown([verdict])
     assert said[1:] in layout.render([], [verdict])
@@ -133,7 +133,7 @@ def test_a_verdict_without_its_ends_is_not_complete() -> None:
     before = replace(whole, ends=())
     assert before.judged
     assert not before.complete
-    assert admissible.verdict_words(before) == ""
+    assert admissible_ranges.verdict_words(before) == ""
     assert "`a`: missed; not run at the ends of its range" in board.markdown([before])
 
 
@@ -148,14 +148,14 @@ def test_a_claim_is_judged_at_the_ends_that_were_run(tmp_path: Path) -> None:
     before = verdict(claim, usual, store)
     assert before.judged
     assert before.ends == ()
-    more = admissible.plans(usual, (claim,))
+    more = admissible_ranges.plans(usual, (claim,))
     assert [len(each.points) for each in more] == [len(usual.points)]
     assert not campaign.run(more, store, 1).failures
     whole = verdict(claim, usual, store)
     assert whole.complete
     assert [(end.value, end.verdict.holds) for end in whole.ends] == [("600", True)]
     assert (
-        admissible.verdict_words(whole)
+        admissible_ranges.verdict_words(whole)
         == f"holds within the admissible range 400 to 600 of {KEY}; at 600: holds"
     )
     assert verdict(claim, usual, store, 0).ends == ()

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from elanite.errors import UsageError
-from elanite.formats import benchmarks, recognise
+from elanite.formats import benchmarks, recognition
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
-from elanite.study import measured
+from elanite.study import measurements
 from spoiling import (
     attempt,
     cases,
@@ -98,9 +98,9 @@ READ = {
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_output_of_a_benchmark(tmp_path: Path, name: str) -> None:
-    found = recognise.of_text(ALL[name])
-    assert isinstance(found, recognise.OtherFormat)
-    assert found.remedy == recognise.MEASURED
+    found = recognition.of_text(ALL[name])
+    assert isinstance(found, recognition.OtherFormat)
+    assert found.remedy == recognition.MEASURED
     read = [
         (each.message, each.metric, each.value) for each in benchmarks.values(ALL[name], tmp_path)
     ]
@@ -166,7 +166,7 @@ def test_a_nonblocking_collective_is_its_pure_communication(tmp_path: Path) -> N
             f"# OSU MPI Non-blocking Broadcast Latency Test v7.4\n# Size           {titles}\n1024  "
             f" {cells}\n"
         )
-        assert recognise.of_text(text).name == "output of the OSU benchmarks"
+        assert recognition.of_text(text).name == "output of the OSU benchmarks"
         assert [each[1:4] for each in map(astuple, benchmarks.values(text, tmp_path))] == [
             (1024, "latency", 5.0)
         ]
@@ -176,7 +176,7 @@ def test_a_nonblocking_collective_is_its_pure_communication(tmp_path: Path) -> N
 @pytest.mark.parametrize("name", ALL)
 def test_labels_of_launchers_are_skipped(tmp_path: Path, name: str, label: str) -> None:
     text = "".join(f"{label}{line}\n" for line in ALL[name].splitlines())
-    assert recognise.of_text(text) == recognise.of_text(ALL[name])
+    assert recognition.of_text(text) == recognition.of_text(ALL[name])
     assert [each[1:4] for each in map(astuple, benchmarks.values(text, tmp_path))] == READ[name]
 
 
@@ -215,7 +215,7 @@ def test_sizes_belong_to_the_points_of_a_ping(tmp_path: Path) -> None:
     with pytest.raises(
         UsageError, match=r"osu\.txt:\d+: \d+ B: 3 configurations are meant: .*ping, .*ping-hdr"
     ):
-        measured.read(file, [pings], notes.append)
+        measurements.read(file, [pings], notes.append)
 
 
 OPERATIONS = """\
@@ -267,7 +267,7 @@ def test_a_collective_operation_belongs_to_points_of_the_same_one(tmp_path: Path
     }
     for text, (series, pattern) in written.items():
         file.write_text(text)
-        (found,) = measured.read(file, plans)
+        (found,) = measurements.read(file, plans)
         assert found.key[1] == series
         assert pattern in found.key[2]
     file.write_text(IMB.replace("Allreduce", "Allgather"))
@@ -275,7 +275,7 @@ def test_a_collective_operation_belongs_to_points_of_the_same_one(tmp_path: Path
         UsageError,
         match=r"no point has a message of one of the sizes .* in an operation `allgather`",
     ):
-        measured.read(file, plans)
+        measurements.read(file, plans)
     with pytest.raises(
         UsageError, match=r"4096 B of 0 ranks: NCCL-tests count a rank's bytes for all"
     ):
@@ -297,7 +297,7 @@ def test_sizes_without_a_point_are_left_out_with_a_note(tmp_path: Path) -> None:
     )
     own = plan(sources.read("experiment", tmp_path / "own.toml"))
     file.write_text(OSU)
-    found = measured.read(file, [own], notes.append)
+    found = measurements.read(file, [own], notes.append)
     assert [(each.metric, each.value, each.place) for each in found] == [
         ("latency", 1.15, f"{file}:6"),
         ("latency", 2.25, f"{file}:7"),
@@ -308,7 +308,7 @@ def test_sizes_without_a_point_are_left_out_with_a_note(tmp_path: Path) -> None:
         UsageError,
         match=r"no point has a message of one of the sizes in the file, 1 to 4096 B, in a job",
     ):
-        measured.read(file, [own])
+        measurements.read(file, [own])
 
 
 def test_a_sum_over_pairs_has_a_note(tmp_path: Path) -> None:
@@ -325,6 +325,6 @@ def test_a_sum_over_pairs_has_a_note(tmp_path: Path) -> None:
             f"MPI Multiple Bandwidth / Message Rate Test v5.9\n# [ pairs: {pairs} ] [ size: 64 ]"
         )
         file.write_text(OSU_BW.replace("MPI Bandwidth Test v5.9", heading))
-        assert [each.value for each in measured.read(file, [own], notes.append)] == [12000.25]
+        assert [each.value for each in measurements.read(file, [own], notes.append)] == [12000.25]
         found = [one for one in notes if f"the values are sums over {pairs} pairs" in one]
         assert len(found) == count, notes

@@ -22,7 +22,7 @@ from elanite.inputs.plan import plan
 from elanite.inputs.sources import read, shipped
 from elanite.report.pages.calibration import page
 from elanite.report.pages.inputs import Inputs
-from elanite.study import calibration, identify, measured, minimum, ranges
+from elanite.study import calibration, identifiability, measurements, minimum, ranges
 from elanite.study.ranges import amount
 
 Run = Callable[..., Ended]
@@ -331,12 +331,12 @@ def test_files_say_as_little_as_tells_points_apart(tmp_path: Path) -> None:
     text = "\ufeffexperiment,message_bytes,source,destination,series,directions,job,id,metric,"
     text += "value,sigma\n"
     file.write_text(text + ",65536.0,main,elan,size,one,,x,latency,3,0.5\n", encoding="utf-8")
-    (found,) = measured.read(file, [plan(el.Experiment.load("qsnet/ping").file)])
+    (found,) = measurements.read(file, [plan(el.Experiment.load("qsnet/ping").file)])
     assert json.loads(found.key[2])["message"] == "64 KB"
     assert (found.metric, found.value, found.sigma, found.stated) == ("latency", 3, 0.5, True)
     assert found.place == f"{file}:2"
     with pytest.raises(UsageError, match="No such file"):
-        measured.read(tmp_path / "none.csv", [])
+        measurements.read(tmp_path / "none.csv", [])
 
 
 @pytest.mark.parametrize(
@@ -485,7 +485,7 @@ def test_values_that_no_machine_explains_are_called_so(tmp_path: Path) -> None:
 
 
 def test_constants_are_those_that_the_page_states() -> None:
-    assert (minimum.STARTS, minimum.STEP, identify.ALIKE) == (4, 0.1, 0.95)
+    assert (minimum.STARTS, minimum.STEP, identifiability.ALIKE) == (4, 0.1, 0.95)
 
 
 @pytest.mark.parametrize(
@@ -504,20 +504,20 @@ def test_a_fitted_value_has_the_unit_of_the_value_before(text: str, unit: str, f
 
 
 def test_intervals_have_the_unit_of_the_value_before() -> None:
-    known = identify.ParameterInterval(0.01, 0.5, 0.6, effect=True, below=True, above=True)
+    known = identifiability.ParameterInterval(0.01, 0.5, 0.6, effect=True, below=True, above=True)
     key = ranges.Range("adapter.dma_start", 0.2, 1.2, "us")
     found = calibration._value(key, "540 ns", "0.787774 us", known, [], "as well")
     assert (found.before, found.after, found.interval) == ("540 ns", "787.774 ns", "700 to 800 ns")
 
 
-def units(folder: Path, *lines: str) -> list[measured.MeasuredValue]:
+def units(folder: Path, *lines: str) -> list[measurements.MeasuredValue]:
     """Measured values of pings with a column ``unit``."""
     file = folder / "units.csv"
     file.write_text(
         "series,message,destination,metric,value,sigma,unit\n" + "\n".join(lines) + "\n",
         encoding="utf-8",
     )
-    return measured.read(file, [plan(read("experiment", "qsnet/ping"), overrides=SHORT)])
+    return measurements.read(file, [plan(read("experiment", "qsnet/ping"), overrides=SHORT)])
 
 
 def test_measured_values_are_converted_to_the_unit_of_their_metric(tmp_path: Path) -> None:

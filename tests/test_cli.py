@@ -87,7 +87,7 @@ def test_help_answers_at_once() -> None:
     assert ended.stdout.startswith("Usage: elanite")
     loaded = ended.stderr.split()
     rooms = {".".join(name.split(".")[:2]) for name in loaded if name.startswith("elanite.")}
-    assert rooms == {"elanite.base", "elanite.cli", "elanite.errors", "elanite.moved"}
+    assert rooms == {"elanite.base", "elanite.cli", "elanite.errors", "elanite.migration"}
     heavy = {
         "polars",
         "altair",

@@ -14,7 +14,7 @@ from conftest import FILES, SMALL, Row, data, figures_of, frame
 from elanite.errors import ConfigError, UsageError
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
-from elanite.results.beside import machine_lines
+from elanite.results.machine_comparison import machine_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ import pytest
 from conftest import SMALL
 from elanite import figures
 from elanite.cli.congestion import _print
-from elanite.figures import animated, beside
+from elanite.figures import animation, matrix_comparison
 from elanite.figures import matrix as picture
 from elanite.figures import matrix_places as places
 from elanite.inputs import sources
@@ -395,10 +395,12 @@ def test_captions_name_squares_of_several() -> None:
         ).any()
         assert not names.str.contains("together").any(), "no sum"
     cases = [
-        beside.PicturePoint(name, matrix(point([2, 4, 32], [2, 2]), Results(TINY.window)))
+        matrix_comparison.PicturePoint(
+            name, matrix(point([2, 4, 32], [2, 2]), Results(TINY.window))
+        )
         for name in ("A", "B")
     ]
-    drawn = {figure.name: figure.caption for figure in beside.draw(cases)}
+    drawn = {figure.name: figure.caption for figure in matrix_comparison.draw(cases)}
     assert places.SEVERAL in drawn["delays"]
     assert (
         f"{places.SEVERAL} In the two points these may be different ones."
@@ -483,7 +485,7 @@ def test_the_moving_picture_plays_the_slices_and_rests_on_the_window() -> None:
     scene = picture.scene(drawn)
     assert len(scene.moments) == 3
     assert all(len(relative) == 3 for relative in scene.squares["relative"])
-    svg = ElementTree.fromstring(animated.animated(drawn, "a < b"))  # noqa: S314 - our own text
+    svg = ElementTree.fromstring(animation.animated(drawn, "a < b"))  # noqa: S314 - our own text
     name = "{http://www.w3.org/2000/svg}"
     fills = [
         one.get("values", "").split(";")
@@ -491,11 +493,11 @@ def test_the_moving_picture_plays_the_slices_and_rests_on_the_window() -> None:
         if one.get("attributeName") == "fill"
     ]
     assert len(fills) == len(scene.squares)
-    assert {len(one) for one in fills} == {3 + animated.REST}
+    assert {len(one) for one in fills} == {3 + animation.REST}
     for values, relative in zip(fills, scene.squares["relative"], strict=True):
-        assert values[:3] == [animated.heat(one) for one in relative]
+        assert values[:3] == [animation.heat(one) for one in relative]
         assert set(values[3:]) == {values[2]}
-    assert [animated.heat(one).lower() for one in (0.0, 100.0)] == [
+    assert [animation.heat(one).lower() for one in (0.0, 100.0)] == [
         congestion.HEAT[0],
         congestion.HEAT[-1],
     ]

@@ -11,7 +11,7 @@ import pytest
 
 import elanite as el
 from elanite import formats
-from elanite.inputs import imported, sources
+from elanite.inputs import network_import, sources
 from test_importing import BASE, lines, link, texts
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def ping(ranks: int, one: int, other: int) -> str:
 def machine(folder: Path, text: str) -> el.Machine:
     """A network's machine, as `elanite import` writes it."""
     (folder / "net.any").write_text(text)
-    made = imported.machine(
+    made = network_import.machine(
         formats.read(folder / "net.any")[1], "net.any", "net", sources.read("machine", BASE.name)
     )
     for ending, content in made.texts.items():

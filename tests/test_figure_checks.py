@@ -13,7 +13,7 @@ import pytest
 import elanite as el
 from conftest import Ended, data
 from elanite.errors import ConfigError
-from elanite.figures.missing import missing
+from elanite.figures.empty_figures import missing
 from elanite.inputs.figure_checks import factor
 from test_figure_missing import PING
 

@@ -17,7 +17,7 @@ import pytest
 import vl_convert
 
 from drawings import layers
-from elanite.figures import Figure, asked, dodge, generic
+from elanite.figures import Figure, default_figures, dodge, figure_requests
 from elanite.figures.style import SHAPES
 from test_figure_grouping import base
 
@@ -68,14 +68,14 @@ def case(seed: int) -> tuple[str, pl.DataFrame]:
 def drawn(seed: int) -> list[Figure]:
     axis, rows = case(seed)
     if seed % 2:
-        return list(generic.draw(rows, {"s": "jobs"}))
+        return list(default_figures.draw(rows, {"s": "jobs"}))
     column = {"load": "load_MBps", "message": "message_bytes"}.get(axis, axis)
     wanted = base() | {
         "x": column,
         "curve": ["{on}"],
         "x_scale": "sizes" if axis == "message" else "linear",
     }
-    return list(asked.figures_over(wanted, rows))
+    return list(figure_requests.figures_over(wanted, rows))
 
 
 def data(figure: Figure) -> list[Row]:
@@ -152,7 +152,7 @@ def test_bars_and_marks_are_moved_alike() -> None:
 def test_nothing_moves_without_intervals() -> None:
     _, rows = case(1)
     single = rows.filter(pl.col("batch") == 0)
-    for figure in generic.draw(single, {"s": "jobs"}):
+    for figure in default_figures.draw(single, {"s": "jobs"}):
         assert all("xOffset" not in str(layer["mark"]) for layer in layers(figure))
         assert dodge.SIDE_BY_SIDE not in figure.caption
 

@@ -24,7 +24,7 @@ import drawings
 from conftest import FILES, frame
 from elanite import _core, figures
 from elanite.base.text import FEWEST, number
-from elanite.figures import asked, axes, generic, grouping, tabular
+from elanite.figures import axes, default_figures, figure_requests, grouping, tabular
 from elanite.figures.grouping import value_label
 from elanite.inputs import sources
 
@@ -158,7 +158,9 @@ def base() -> Values:
 
 def draw(one: Case) -> list[Figure]:
     if one.way == "generic":
-        return list(generic.draw(one.rows.filter(pl.col("metric") == "accepted"), {"s": "jobs"}))
+        return list(
+            default_figures.draw(one.rows.filter(pl.col("metric") == "accepted"), {"s": "jobs"})
+        )
     same = [
         [name, "some" if name in ("uniform", "tornado", "shuffle") else name] for name in PATTERNS
     ]
@@ -422,7 +424,7 @@ def test_machines_are_named_by_the_changes_that_they_do_not_share() -> None:
             for pattern in ("uniform", "tornado")
         )
         wanted = base() | {"x": "machine", "curve": ["{pattern}"]}
-        for found in (figures.draw(wanted, rows), list(generic.draw(rows, {"s": "jobs"}))):
+        for found in (figures.draw(wanted, rows), list(default_figures.draw(rows, {"s": "jobs"}))):
             (figure,) = found
             words = {str(value) for row in drawings.means(figure)["rows"] for value in row.values()}
             curves_or_places = {one for one in words if "topology" in one or "other change" in one}
@@ -452,16 +454,16 @@ def test_configurations_without_a_value_are_named() -> None:
         for metric, unit in (("accepted", "MB/s"), ("latency_mean", "us"))
         if metric == "accepted" or (count, pattern) != (8, "tornado")
     )
-    accepted, latency = generic.draw(rows, {"s": "jobs"})
+    accepted, latency = default_figures.draw(rows, {"s": "jobs"})
     assert "No mark" not in accepted.caption
     assert latency.caption.endswith(
         "No mark where no message ended in the measured window: fault.count 8, pattern tornado."
     )
     wanted = base() | {"metric": "latency_mean", "x": "fault.count", "curve": ["{pattern}"]}
     for draw in ("curves", "bars"):
-        (own,) = asked.figures_over(wanted | {"draw": draw}, rows)
+        (own,) = figure_requests.figures_over(wanted | {"draw": draw}, rows)
         assert "in the measured window: fault.count 8, pattern tornado." in own.caption
-    (own,) = asked.figures_over(wanted | {"metric": "accepted"}, rows)
+    (own,) = figure_requests.figures_over(wanted | {"metric": "accepted"}, rows)
     assert "No mark" not in own.caption
 
 
@@ -484,5 +486,5 @@ def test_the_jobs_beside_a_collective_operation_have_no_marks_of_its_metrics() -
             ("b", "accepted", "MB/s"),
         )
     )
-    for figure in generic.draw(rows, {"s": "collective"}):
+    for figure in default_figures.draw(rows, {"s": "collective"}):
         assert "No mark" not in figure.caption

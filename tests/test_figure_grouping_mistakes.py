@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from elanite.figures import asked, asked_layers, axes, curves, generic, grouping, published
+from elanite.figures import (
+    axes,
+    curves,
+    default_figures,
+    figure_requests,
+    grouping,
+    published_values,
+    request_layers,
+)
 from elanite.results import frames
 from test_figure_grouping import SEEDS, case, check, check_published
 
@@ -97,15 +105,15 @@ def vanished_sample(patch: Patch) -> None:
 
 def intervals_of_two(patch: Patch) -> None:
     """Two values have an interval."""
-    for module in (asked, generic):
+    for module in (figure_requests, default_figures):
         patch.setattr(module, "resolved", lambda means: means)
     patch.setattr(curves, "FEWEST", 2)
 
 
 def bands_without_words(patch: Patch) -> None:
     """Captions do not explain bars."""
-    patch.setattr(asked_layers, "BARS", "")
-    patch.setattr(generic, "INTERVALS", "")
+    patch.setattr(request_layers, "BARS", "")
+    patch.setattr(default_figures, "INTERVALS", "")
 
 
 def lost_facet(patch: Patch) -> None:
@@ -165,18 +173,18 @@ def first_batch(patch: Patch) -> None:
     def plant(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
         return real(rows.unique(subset=list(by), keep="first", maintain_order=True), by)
 
-    for module in (asked, generic):
+    for module in (figure_requests, default_figures):
         patch.setattr(module, "summarise", plant)
 
 
 def rules_across(patch: Patch) -> None:
     """A value at one place is a rule across."""
-    patch.setattr(published, "places", lambda *_: ())
+    patch.setattr(published_values, "places", lambda *_: ())
 
 
 def names_on_names(patch: Patch) -> None:
     """Rule names stand at their values."""
-    patch.setattr(published, "separated_places", lambda places, *_: list(places))
+    patch.setattr(published_values, "separated_places", lambda places, *_: list(places))
 
 
 MISTAKES = [

@@ -23,7 +23,7 @@ from syrupy.extensions.image import SVGImageSnapshotExtension
 
 from conftest import figures_of, frame
 from elanite import figures
-from elanite.figures import generic
+from elanite.figures import default_figures
 from test_figure_grouping import base
 from test_multirail_figures import FIVE, drawn
 from test_multirail_measures import KB, point
@@ -211,7 +211,7 @@ def up_links() -> list[Figure]:
     )
     rows = rows.filter(pl.col("load") == "40 GB/s")
     return list(
-        generic.draw(
+        default_figures.draw(
             rows.filter(pl.col("metric").is_in(["accepted", "latency_mean"])), {"load": "jobs"}
         )
     )

@@ -10,7 +10,7 @@ import pytest
 from conftest import frame
 from elanite import figures
 from elanite.errors import UsageError
-from elanite.figures import generic, tabular
+from elanite.figures import default_figures, tabular
 from elanite.figures.style import BYTES
 from elanite.results import frames
 from test_figure_grouping import base
@@ -137,7 +137,7 @@ def offered(*means: float, half: float = 1.0) -> pl.DataFrame:
 def test_general_figures_have_the_offered_load_where_it_is_not_the_nominal_one(
     means: tuple[float, float], half: float, measured: bool
 ) -> None:
-    (figure,) = generic.draw(
+    (figure,) = default_figures.draw(
         offered(*means, half=half).filter(pl.col("metric") != ""), {"s": "jobs"}
     )
     x = next(layer["encoding"]["x"] for layer in figure.spec()["layer"])
@@ -149,7 +149,9 @@ def test_general_figures_have_the_offered_load_where_it_is_not_the_nominal_one(
     assert ("at 60 MB/s they offered 102.4 ±" in figure.caption) == measured
     if measured:
         other = offered(*(mean / 2 for mean in means), half=half).with_columns(job=pl.lit("b"))
-        one, *_ = generic.draw(pl.concat([offered(*means, half=half), other]), {"s": "jobs"})
+        one, *_ = default_figures.draw(
+            pl.concat([offered(*means, half=half), other]), {"s": "jobs"}
+        )
         assert "at 60 MB/s they offered 51.2 to 102.4 MB/s." in one.caption, "of both jobs"
         assert [row["offered"] for row in values] == pytest.approx(means)
         assert [row["mean"] for row in values] == pytest.approx(means)

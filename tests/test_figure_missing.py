@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import elanite as el
 from elanite.cli import app
-from elanite.figures.missing import missing
+from elanite.figures.empty_figures import missing
 from pings import ping
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 import drawings
 from elanite import figures
 from elanite.base.text import label, minus, number, worded
-from elanite.figures import asked_layers, axes, curves, generic, published, tabular
+from elanite.figures import axes, curves, default_figures, published_values, request_layers, tabular
 from elanite.figures.axes import OWN_AXES
 from elanite.figures.style import Figure, size_axis
 from elanite.inputs import sources
@@ -95,7 +95,10 @@ def test_the_title_of_a_legend_has_the_columns_of_the_names() -> None:
 
 def test_means_of_two_values_say_that_they_have_no_interval() -> None:
     rows = two().filter(pl.col("batch").is_null() | (pl.col("batch") < 2))
-    for drawn in (latency(rows), generic.draw(rows.filter(pl.col("metric") == "latency_mean"), {})):
+    for drawn in (
+        latency(rows),
+        default_figures.draw(rows.filter(pl.col("metric") == "latency_mean"), {}),
+    ):
         assert all("Means of 2 values, no interval." in one.caption for one in drawn)
     assert not any("no interval" in one.caption for one in latency(two()))
 
@@ -112,7 +115,7 @@ def test_a_caption_names_means_without_an_interval_beside_intervals() -> None:
     )
     few, sure = rows.filter(torn), rows.filter(~torn)
     for draw in (
-        lambda some: generic.draw(some, {}),
+        lambda some: default_figures.draw(some, {}),
         lambda some: own(some, metric="accepted"),
         lambda some: own(some, metric="accepted", draw="bars", x="load"),
     ):
@@ -128,7 +131,7 @@ def test_intervals_of_equal_values_are_no_bars() -> None:
         .with_columns(value=pl.lit(0.1) + pl.lit(0.2))
     )
     for one in (
-        *generic.draw(rows, {}),
+        *default_figures.draw(rows, {}),
         *own(rows, metric="accepted"),
         *own(rows, metric="accepted", draw="bars"),
     ):
@@ -140,7 +143,7 @@ def test_a_caption_names_the_intervals_that_the_frame_cuts() -> None:
     wide = wide.with_columns(low=pl.Series([-70.0, 11.9]), high=pl.Series([90.0, 12.1]))
     said = "Longer than the axis, and cut at the frame: the interval of {} (-70 to 90)."
     for log in (False, True):
-        named = asked_layers.mark("x_bytes", several=True)
+        named = request_layers.mark("x_bytes", several=True)
         rows = wide.rename({"x": "x_bytes"})
         assert axes.cut(rows, axes.ends(rows, log=log), named, log=log) == said.format(
             "a at x 4 KB"
@@ -157,7 +160,7 @@ def test_a_caption_names_the_intervals_that_the_frame_cuts() -> None:
         "load 20,000 MB/s": own(rows, metric="latency_mean"),
         "20 GB/s at uniform": own(rows, metric="latency_mean", draw="bars", x="pattern"),
         "19,920 offered": own(rows, metric="", draw="loads", x=""),
-        "load 20 GB/s": generic.draw(rows.filter(pl.col("metric") == "latency_mean"), {}),
+        "load 20 GB/s": default_figures.draw(rows.filter(pl.col("metric") == "latency_mean"), {}),
     }
     for at, (figure,) in drawn.items():
         (mark,) = (
@@ -233,7 +236,7 @@ def test_no_mark_lies_on_the_frame_at_the_sides(scale: str) -> None:
     rows = pings().filter(pl.col("message_bytes") > 0)
     for one in own(rows, metric="latency", x="message_bytes", x_scale=scale):
         assert drawings.means(one)["encoding"]["x"]["scale"]["padding"] > 0
-    for one in figures.generic.draw(rows):
+    for one in figures.default_figures.draw(rows):
         assert drawings.means(one)["encoding"]["x"]["scale"]["padding"] > 0
 
 
@@ -241,26 +244,26 @@ def test_changes_that_all_machines_share_stand_in_the_caption() -> None:
     worm = "switch.circuit=wormhole"
     some = (f"link.channels=2, {worm}", f"link.channels=4, {worm}, topology.up=[4, 2]")
     accepted = pl.col("metric") == "accepted"
-    (figure,) = generic.draw(traffic(machine=some).filter(accepted), {})
+    (figure,) = default_figures.draw(traffic(machine=some).filter(accepted), {})
     assert {mark.curve for mark in drawings.marks(figure)} == {
         "link.channels=2",
         "link.channels=4, topology.up=[4, 2]",
     }
     assert f"All machines have {worm}." in figure.caption
-    panels = list(generic.draw(traffic(tuple("abcdef"), machine=some).filter(accepted), {}))
+    panels = list(default_figures.draw(traffic(tuple("abcdef"), machine=some).filter(accepted), {}))
     assert [one.title.split(", ", 1)[1] for one in panels] == [
         "changes link.channels=2",
         "changes link.channels=4, topology.up=[4, 2]",
     ]
     # A machine may have no change besides.
-    (figure,) = generic.draw(traffic(machine=(worm, some[0])).filter(accepted), {})
+    (figure,) = default_figures.draw(traffic(machine=(worm, some[0])).filter(accepted), {})
     assert {mark.curve for mark in drawings.marks(figure)} == {"no other change", "link.channels=2"}
     assert f"All machines have {worm}." in figure.caption
 
 
 def test_lists_in_the_names_of_curves_end_where_the_next_value_begins() -> None:
     rows = traffic(**{"topology.up": ("[4, 4]", "[2, 4]"), "message": ("1", "16")})
-    (figure,) = generic.draw(rows.filter(pl.col("metric") == "accepted"), {})
+    (figure,) = default_figures.draw(rows.filter(pl.col("metric") == "accepted"), {})
     assert {mark.curve for mark in drawings.marks(figure)} == {
         "4, 4; 1",
         "4, 4; 16",
@@ -322,7 +325,7 @@ def test_captions_call_published_values_as_they_are_drawn(name: str) -> None:
             len(
                 [entry["x"]]
                 if "x" in entry
-                else published.places(known[entry["claim"]], one.get("x", ""))
+                else published_values.places(known[entry["claim"]], one.get("x", ""))
             )
             for entry in one.get("published", [])
         ]

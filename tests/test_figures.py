@@ -242,7 +242,7 @@ def test_incomplete_results_give_fewer_figures() -> None:
 
 
 def test_an_experiment_of_ones_own_gets_plain_figures() -> None:
-    drawn = list(figures.generic.draw(ping()))
+    drawn = list(figures.default_figures.draw(ping()))
     assert [figure.name for figure in drawn] == [
         "size-latency-1",
         "size-latency-2",

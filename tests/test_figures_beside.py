@@ -15,9 +15,9 @@ import pytest
 import vl_convert as vlc
 
 import elanite as el
-from elanite.figures import beside, tabular
-from elanite.figures.beside import PicturePoint
+from elanite.figures import matrix_comparison, tabular
 from elanite.figures.matrix import moments_of, of_delays, of_waits
+from elanite.figures.matrix_comparison import PicturePoint
 from elanite.figures.matrix_places import WIDTH, layout
 
 EXPERIMENT = {
@@ -64,7 +64,7 @@ def layers(spec: dict[str, Any], channel: str) -> list[dict[str, Any]]:
 
 
 def test_all_pictures_have_one_scale_in_time(cases: list[PicturePoint]) -> None:
-    drawn = {figure.name: figure for figure in beside.draw(cases)}
+    drawn = {figure.name: figure for figure in matrix_comparison.draw(cases)}
     assert list(drawn) == [
         *("waits-1", "waits-1-difference", "waits-2"),
         *("delays-1", "delays-1-difference", "delays-2"),
@@ -94,20 +94,24 @@ def test_captions_round_the_exact_sums_as_tables_do(cases: list[PicturePoint]) -
     scale = 1796.497 / first.links["waiting_us"].fill_null(0).max()
     longer = replace(first, links=first.links.with_columns(pl.col("waiting_us") * scale))
     figure = next(
-        one for one in beside.draw([replace(cases[0], matrix=longer)]) if one.name == "waits"
+        one
+        for one in matrix_comparison.draw([replace(cases[0], matrix=longer)])
+        if one.name == "waits"
     )
     assert "the darkest link has 1,796 µs" in figure.caption
     longer = replace(
         first, links=first.links.with_columns(pl.col("waiting_us") * scale * 1796.503 / 1796.497)
     )
     figure = next(
-        one for one in beside.draw([replace(cases[0], matrix=longer)]) if one.name == "waits"
+        one
+        for one in matrix_comparison.draw([replace(cases[0], matrix=longer)])
+        if one.name == "waits"
     )
     assert "the darkest link has 1,797 µs" in figure.caption
 
 
 def test_the_sums_are_those_of_the_matrices(cases: list[PicturePoint]) -> None:
-    figure = next(figure for figure in beside.draw(cases) if figure.name == "delays-1")
+    figure = next(figure for figure in matrix_comparison.draw(cases) if figure.name == "delays-1")
     head, rows = tabular.table(figure)
     assert head == ["where", "150 MB/s, µs", "330 MB/s, µs"]
     for place, case in enumerate(cases[:2], 1):
@@ -124,7 +128,9 @@ def test_the_sums_are_those_of_the_matrices(cases: list[PicturePoint]) -> None:
 
 def test_the_data_of_a_difference_are_differences(cases: list[PicturePoint]) -> None:
     """For the points that the picture shows first: the hotter one less the other."""
-    figures = {figure.name: tabular.table(figure) for figure in beside.draw(cases, start=1)}
+    figures = {
+        figure.name: tabular.table(figure) for figure in matrix_comparison.draw(cases, start=1)
+    }
     head, rows = figures["delays-1-difference"]
     assert head == ["where", "330 MB/s, µs", "150 MB/s, µs", "first less second, µs"]
     sums = {row[0]: row[1:] for row in figures["delays-1"][1]}
@@ -150,7 +156,7 @@ def test_crosses_stand_for_the_links_that_were_down_in_the_chosen_points(
         replace(case, matrix=replace(case.matrix, failed=frozenset(down)))
         for case, down in zip(cases[:2], ({one, two}, {two, three}), strict=True)
     )
-    drawn = {figure.name: figure for figure in beside.draw([first, second])}
+    drawn = {figure.name: figure for figure in matrix_comparison.draw([first, second])}
     for name, where in (
         ("waits", "in this point"),
         ("waits-difference", "in the first or the second point"),
@@ -187,7 +193,7 @@ def test_crosses_stand_for_the_links_that_were_down_in_the_chosen_points(
         )
         assert sum(row["down"][0] for row in squares) == sum(row["down"][1] for row in squares) == 2
         assert sum(any(row["down"]) for row in squares) == 3
-    healthy = beside.draw(cases[:2])
+    healthy = matrix_comparison.draw(cases[:2])
     assert all("cross" not in figure.caption for figure in healthy)
 
 
@@ -195,7 +201,9 @@ def test_the_picture_of_a_difference_subtracts_the_second_point(cases: list[Pict
     """The squares' expression, and the sums at its places with both points chosen and at the
     measured window.
     """
-    figure = next(figure for figure in beside.draw(cases) if figure.name == "waits-1-difference")
+    figure = next(
+        figure for figure in matrix_comparison.draw(cases) if figure.name == "waits-1-difference"
+    )
     spec = figure.spec()
     first, second, moment = (param["name"] for param in spec["params"])
     (expression,) = {
@@ -234,7 +242,9 @@ def test_the_legend_of_a_difference_names_both_ends_with_their_signs(
     cases: list[PicturePoint],
 ) -> None:
     """Labels at the colour scale's ends are aligned inwards, and inside the picture."""
-    figure = next(figure for figure in beside.draw(cases) if figure.name == "waits-1-difference")
+    figure = next(
+        figure for figure in matrix_comparison.draw(cases) if figure.name == "waits-1-difference"
+    )
     for channel in ("color", "fill"):
         one = layers(figure.spec(), channel)[0]
         low, high = one["scale"]["domain"]
@@ -298,7 +308,7 @@ def test_networks_without_levels_have_a_row_for_each_kind_of_links(
         assert members.filter(pl.col("kind") == "link").height == len(view.links) + len(
             view.ends
         ), "each link once"
-    (first, *_) = beside.draw([PicturePoint("a" * 500, matrix)])
+    (first, *_) = matrix_comparison.draw([PicturePoint("a" * 500, matrix)])
     assert ends in first.caption
     assert not re.search("upwards|downwards|above|below", first.caption)
     svg = vlc.vegalite_to_svg(first.spec())
@@ -315,7 +325,7 @@ def test_a_network_with_much_lower_sums_says_so(cases: list[PicturePoint]) -> No
     )
     drawn = {
         figure.name: figure.caption
-        for figure in beside.draw([*cases[:2], PicturePoint("low", low)])
+        for figure in matrix_comparison.draw([*cases[:2], PicturePoint("low", low)])
     }
     assert "pale on this scale" in drawn["waits-2"]
     assert all(
@@ -330,14 +340,14 @@ def test_a_window_from_the_start_on_is_the_entire_run(cases: list[PicturePoint])
 
 
 def test_a_single_point_has_no_list_and_no_difference(cases: list[PicturePoint]) -> None:
-    drawn = beside.draw([PicturePoint("", cases[0].matrix)])
+    drawn = matrix_comparison.draw([PicturePoint("", cases[0].matrix)])
     assert [figure.name for figure in drawn] == ["waits", "delays"]
     assert all(
         "bind" not in param
         for param in drawn[0].spec()["params"]
         if param["name"].startswith("point")
     )
-    assert beside.draw([]) == []
+    assert matrix_comparison.draw([]) == []
 
 
 def test_points_with_slices_keep_their_slider_beside_points_without(
@@ -352,7 +362,7 @@ def test_points_with_slices_keep_their_slider_beside_points_without(
         label="bare",
         matrix=replace(second.matrix, slice_count=0, slices=second.matrix.slices.clear()),
     )
-    drawn = {figure.name: figure for figure in beside.draw([first, second, bare])}
+    drawn = {figure.name: figure for figure in matrix_comparison.draw([first, second, bare])}
     titles = {name: figure.title for name, figure in drawn.items() if "difference" not in name}
     assert titles["waits-1"] == "Waits for links that leave switches, 3 slices of 0.017 ms"
     assert titles["waits-2"] == "Waits for links that leave switches, without slices of time"
@@ -361,13 +371,15 @@ def test_points_with_slices_keep_their_slider_beside_points_without(
             one for one in figure.spec()["params"] if one.get("bind", {}).get("input") == "range"
         ]
         assert bool(sliders) == ("-1" in name), name
-    (alone,) = (figure.title for figure in beside.draw([first, second]) if figure.name == "waits")
+    (alone,) = (
+        figure.title for figure in matrix_comparison.draw([first, second]) if figure.name == "waits"
+    )
     assert alone == "Waits for links that leave switches"
 
 
 def test_too_many_slices_for_a_picture_are_named(
     cases: list[PicturePoint], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(beside, "MOST_NUMBERS", 10)
-    for figure in beside.draw(cases[:1]):
+    monkeypatch.setattr(matrix_comparison, "MOST_NUMBERS", 10)
+    for figure in matrix_comparison.draw(cases[:1]):
         assert 'too many for this picture: result.table("slices") has them' in figure.caption

@@ -15,7 +15,7 @@ import yaml
 
 from elanite import formats
 from elanite.errors import UsageError
-from elanite.inputs import imported, sources
+from elanite.inputs import network_import, sources
 from formats_files import ALL
 from test_formats import delays, joined, rates, read
 from test_importing import lines, link, texts
@@ -367,7 +367,7 @@ def test_a_host_with_several_cables_is_refused_by_its_own_line(tmp_path: Path) -
     with pytest.raises(
         UsageError, match=r"^net\.txt:6: host `0` has 2 cables, and an adapter has one: .*\[rails\]"
     ):
-        imported.machine(network, "net.txt", "net", BASE)
+        network_import.machine(network, "net.txt", "net", BASE)
 
 
 def test_a_cable_that_is_too_slow_is_refused_by_its_own_line(tmp_path: Path) -> None:
@@ -379,7 +379,7 @@ def test_a_cable_that_is_too_slow_is_refused_by_its_own_line(tmp_path: Path) -> 
         UsageError,
         match=r"^net\.txt:4: 1 Gb/s beside 800 Gb/s: a cable is at most 512 times slower",
     ):
-        imported.machine(network, "net.txt", "net", BASE)
+        network_import.machine(network, "net.txt", "net", BASE)
 
 
 def test_limits_of_graphs_are_named(tmp_path: Path) -> None:
@@ -387,7 +387,7 @@ def test_limits_of_graphs_are_named(tmp_path: Path) -> None:
     with pytest.raises(
         UsageError, match=r"the graph has 4097 switches; allowed are at most 4,096 switches"
     ):
-        imported.machine(network, "net.txt", "net", BASE)
+        network_import.machine(network, "net.txt", "net", BASE)
 
 
 def test_priority_groups_are_traffic_classes(tmp_path: Path, elanite: Elanite) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from elanite import formats
 from elanite.errors import UsageError
-from elanite.formats import recognise
+from elanite.formats import recognition
 from elanite.formats.network import Network, graph_names, sort_key, top
 from formats_files import ALL, SPOILT
 from spoiling import (
@@ -370,7 +370,7 @@ def test_an_empty_file_and_one_that_is_large_without_sense(tmp_path: Path) -> No
     with pytest.raises(UsageError, match="the file is empty"):
         read(tmp_path, " \n")
     for text in ("\n" * 300_000, "<!--" * 70_000, "graph " * 50_000, "router 0 " * 30_000):
-        assert recognise.of_text(text).name
+        assert recognition.of_text(text).name
 
 
 def test_names_sort_by_their_numbers() -> None:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from elanite.study import identify as identification
+from elanite.study import identifiability as identification
 from elanite.study import ranges
-from elanite.study.identify import ParameterInterval, identify
-from elanite.study.measured import MeasuredValue
+from elanite.study.identifiability import ParameterInterval, identify
+from elanite.study.measurements import MeasuredValue
 from elanite.study.minimum import minimise
 from elanite.study.ranges import Range, amount
 from elanite.study.search import Texts, ValueSearch

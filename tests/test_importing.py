@@ -15,7 +15,7 @@ import pytest
 import elanite as el
 from elanite import formats
 from elanite.errors import UsageError
-from elanite.inputs import graphs, imported, sources
+from elanite.inputs import graphs, network_import, sources
 from formats_files import ALL
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def texts(folder: Path, text: str) -> dict[str, str]:
     file = folder / "net.any"
     file.write_text(text)
     network = formats.read(file)[1]
-    return imported.NetworkImport(network, file.name, "net", BASE).files().texts
+    return network_import.NetworkImport(network, file.name, "net", BASE).files().texts
 
 
 def link(machine: str) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def test_shortest_ways_where_no_tree_leads(tmp_path: Path) -> None:
 
 
 def test_more_layers_than_channels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imported, "MOST_CHANNELS", 1)
+    monkeypatch.setattr(network_import, "MOST_CHANNELS", 1)
     files = texts(tmp_path, RING)
     assert (
         "its shortest ways need 2 layers of channels, of which a link has at most 1: packets"
@@ -235,7 +235,7 @@ def test_accelerators_of_simai_forward(tmp_path: Path) -> None:
     (tmp_path / "net.any").write_text(several)
     network = formats.read(tmp_path / "net.any")[1]
     with pytest.raises(UsageError, match=r"host `0` has 2 cables, and an adapter has one"):
-        imported.machine(network, "net.any", "net", BASE)
+        network_import.machine(network, "net.any", "net", BASE)
 
 
 def test_a_distance_beyond_all_delays(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from elanite import _core
 from elanite.base.text import FEWEST
-from elanite.results.independent import independent
+from elanite.results.independent_values import independent
 
 CASES = 4000
 BATCHES = 5

@@ -23,8 +23,8 @@ from elanite.cli import main
 from elanite.errors import Exit
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
-from elanite.mpirun.kept import KeptRun
 from elanite.mpirun.options import Options
+from elanite.mpirun.run_tables import KeptRun
 from elanite.store import Store, keep
 from elanite.store.places import ABANDONED
 from spoiling import (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conftest import Row, frame, judged
-from elanite.figures.combined import kept
+from elanite.figures.io_interference import kept
 
 
 def batches(value: float, noise: float = 0.1, /, **parameters: Any) -> list[Row]:

@@ -138,7 +138,7 @@ def independence() -> None:
     """Seeds that differ are an interval's values; seeds that do not differ leave it to their
     batches.
     """
-    from elanite.results.independent import independent
+    from elanite.results.independent_values import independent
 
     assert independent([1.0, 1.1, 5.0, 5.1, 9.0, 9.1], [1, 1, 2, 2, 3, 3]) == pytest.approx(
         [1.05, 5.05, 9.05]
@@ -150,7 +150,7 @@ def independence() -> None:
 
 def selections() -> None:
     """Inclusive and exclusive bounds, a column's ends, and groups without their own rows."""
-    from elanite.results.select import chosen
+    from elanite.results.selection import chosen
     from elanite.validation.measures.quantities import Extreme, Limits, Mean
 
     rows = table(nodes=[1, 2, 3, 4], value=[10.0, 20.0, 30.0, 40.0])
@@ -283,7 +283,7 @@ def proofs() -> None:
 
 def counting() -> None:
     """Misses with one cause count once, and a removed mechanism turns only a resolved verdict."""
-    from elanite.validation.ablated import Ablation, turning
+    from elanite.validation.ablation_verdicts import Ablation, turning
     from elanite.validation.claim import Claim
     from elanite.validation.tally import count
     from elanite.validation.verdict import Verdict
@@ -362,11 +362,11 @@ MISTAKES: dict[tuple[str, Callable[[], None]], list[tuple[str, str]]] = {
             "low=self.mean - (self.mean - self.low)",
         ),
     ],
-    ("results.independent", independence): [
+    ("results.independent_values", independence): [
         ("return means if between * inner >", "return means if between * inner <"),
         ("return means if between * inner >", "return means if between * inner >="),
     ],
-    ("results.select", selections): [
+    ("results.selection", selections): [
         ('"least": pl.Expr.ge', '"least": pl.Expr.gt'),
         ('"below": pl.Expr.lt', '"below": pl.Expr.le'),
     ],
@@ -423,7 +423,7 @@ MISTAKES: dict[tuple[str, Callable[[], None]], list[tuple[str, str]]] = {
     ("validation.tally", counting): [
         ("len(missed) - alike", "len(missed)"),
     ],
-    ("validation.ablated", counting): [
+    ("validation.ablation_verdicts", counting): [
         (
             'opposite = {"holds": "missed", "missed": "holds"}',
             'opposite = {"holds": "missed", "missed": "holds", "not resolved": "holds"}',

@@ -17,7 +17,7 @@ import pytest
 import elanite as el
 from elanite.inputs import sources, warmup
 from elanite.inputs.plan import plan
-from elanite.study import assumed, limits, studied
+from elanite.study import assumptions, limits, study_findings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -415,9 +415,9 @@ def test_assumed_values_are_told_with_computed_effects_only(elanite: Run, tmp_pa
         shipped,
     ), shipped
     for key, claim in re.findall(r"([a-z]+\.\w+) \(([\w.-]+) by", shipped):
-        effects = studied.shipped()["es40-qsnet"].of(key)
+        effects = study_findings.shipped()["es40-qsnet"].of(key)
         assert any(each.claim == claim for each in effects)
-        assert assumed.is_assumed(
+        assert assumptions.is_assumed(
             next(each for each in el.Machine.load("es40-qsnet").parameters if each.key == key)
         )
     (tmp_path / "ping.toml").write_text(
@@ -429,7 +429,9 @@ def test_assumed_values_are_told_with_computed_effects_only(elanite: Run, tmp_pa
         r"infiniband-ndr: assumed parameters = \d+ of \d+: no study has computed", own
     ), own
     inherited = [
-        each for each in el.Machine.load("rail-optimised").parameters if assumed.is_assumed(each)
+        each
+        for each in el.Machine.load("rail-optimised").parameters
+        if assumptions.is_assumed(each)
     ]
     assert "link.channels" in {each.key for each in inherited}
     assert "link.rate" not in {each.key for each in inherited}
@@ -502,9 +504,11 @@ def test_a_calibration_prints_the_warnings_of_a_run(elanite: Run, tmp_path: Path
     # A parameter that is fitted counts as known.
     known = plan(sources.read("experiment", str(tmp_path / "ping.toml")))
     keys = [
-        each.key for each in el.Machine.load("es40-qsnet").parameters if assumed.is_assumed(each)
+        each.key
+        for each in el.Machine.load("es40-qsnet").parameters
+        if assumptions.is_assumed(each)
     ]
-    (all_,), (fewer,) = assumed.of_plan(known), assumed.of_plan(known, {keys[0]})
+    (all_,), (fewer,) = assumptions.of_plan(known), assumptions.of_plan(known, {keys[0]})
     assert int(all_.share.split()[0]) == len(keys) == int(fewer.share.split()[0]) + 1
 
 

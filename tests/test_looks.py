@@ -16,8 +16,8 @@ from elanite.results import looks
 from elanite.results.looks import ERROR, LAST, RUNS
 from elanite.results.numbers import Case, Finding, StatementPart, number, ratio
 from elanite.store import Store
-from elanite.validation import quick
 from elanite.validation import scoreboard as board
+from elanite.validation import short_runs
 from elanite.validation.claim import Claim
 from elanite.validation.verdict import Verdict, judge
 
@@ -162,13 +162,13 @@ def test_figures_of_a_whole_run_and_those_without_intervals_stay() -> None:
 
 @pytest.mark.parametrize("name", ["qsnet/hotspot", "qsnet/io", "collectives/barrier"])
 def test_a_look_adds_runs_with_other_seeds_to_the_series_that_are_short(name: str) -> None:
-    whole, first = quick.planned(name), quick.planned(name, look=0)
+    whole, first = short_runs.planned(name), short_runs.planned(name, look=0)
     series_of = {point.series for point in first.points}
     short = {series for series in series_of if whole.series(series) != first.series(series)}
     assert short
     before = {point.id for point in first.points}
     for look in range(1, len(RUNS)):
-        plan = quick.planned(name, look=look)
+        plan = short_runs.planned(name, look=look)
         assert before <= {point.id for point in plan.points}
         for series in series_of:
             runs, most = (
@@ -203,7 +203,7 @@ class Full(Store):
     def __init__(self, *absent: int) -> None:
         self.absent = {
             point.id
-            for point in quick.planned("qsnet/hotspot", look=LAST).points
+            for point in short_runs.planned("qsnet/hotspot", look=LAST).points
             if point.seed in absent
         }
 
@@ -238,7 +238,9 @@ def test_only_configurations_on_which_a_verdict_hangs_get_more_runs(
 ) -> None:
     claim = claim_of("hotspot.read-write")
     asked = [
-        point for point in quick.planned("qsnet/hotspot", look=0).points if claim.asks_for(point)
+        point
+        for point in short_runs.planned("qsnet/hotspot", look=0).points
+        if claim.asks_for(point)
     ]
     places = len({point.place for point in asked})
     runs = len(asked) // places
@@ -278,7 +280,7 @@ def test_a_reproduction_looks_again_at_claims_that_are_open(
         def write(self, _only: list[str] | None = None) -> tuple[Path, list[Verdict]]:
             return tmp_path, []
 
-    first = quick.planned("qsnet/hotspot", look=0)
+    first = short_runs.planned("qsnet/hotspot", look=0)
     again = [replace(first, points=first.points[:5])]
     monkeypatch.setattr(reproduction, "further", lambda *_: again)
     simulated: list[int] = []

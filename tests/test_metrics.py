@@ -156,7 +156,7 @@ def test_a_curve_behind_another_one_is_named() -> None:
     rows += [row("elan", size, float(size)) for size in (1, 2, 4)] + [
         row("other", size, 9.0) for size in (1, 2, 4)
     ]
-    (figure,) = figures.generic.draw(
+    (figure,) = figures.default_figures.draw(
         pl.DataFrame(rows, schema_overrides={"batch": pl.UInt32}), {"s": "ping"}
     )
     assert "Curves with equal values lie on each other: main behind elan." in figure.caption
@@ -164,7 +164,7 @@ def test_a_curve_behind_another_one_is_named() -> None:
         one | {"value": float(str(one["value"])) * (1.002 if one["source"] == "main" else 1)}
         for one in rows
     ]
-    (figure,) = figures.generic.draw(
+    (figure,) = figures.default_figures.draw(
         pl.DataFrame(near, schema_overrides={"batch": pl.UInt32}), {"s": "ping"}
     )
     assert "Curves too near to be told apart: main behind elan." in figure.caption
@@ -172,11 +172,11 @@ def test_a_curve_behind_another_one_is_named() -> None:
         one | {"source": {"main": "1; 1", "elan": "2; 1"}.get(str(one["source"]), "9")}
         for one in rows
     ]
-    (figure,) = figures.generic.draw(
+    (figure,) = figures.default_figures.draw(
         pl.DataFrame(named, schema_overrides={"batch": pl.UInt32}), {"s": "ping"}
     )
     assert "Curves with equal values lie on each other: “1; 1” behind “2; 1”." in figure.caption
-    (apart,) = figures.generic.draw(
+    (apart,) = figures.default_figures.draw(
         pl.DataFrame(rows[3:], schema_overrides={"batch": pl.UInt32}), {"s": "ping"}
     )
     assert "on each other" not in apart.caption

@@ -24,7 +24,7 @@ from conftest import FAKE, PATIENCE, Ended, background, environment, execute, un
 from elanite.base import build
 from elanite.cli import main
 from elanite.mpirun import launcher
-from elanite.mpirun.kept import TABLES, KeptRun
+from elanite.mpirun.run_tables import TABLES, KeptRun
 
 Run = Callable[..., Ended]
 

@@ -17,7 +17,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import BIN, FILES, PATIENCE, Ended, command, environment, needs_mpi, until
-from elanite.mpirun.kept import KeptRun
+from elanite.mpirun.run_tables import KeptRun
 from test_mpirun_timeline import Trace, check
 
 Run = Callable[..., Ended]

@@ -15,7 +15,7 @@ import pytest
 
 from conftest import PATIENCE, Ended, command, needs_mpi, until
 from elanite.errors import Exit
-from elanite.mpirun import oversight, where
+from elanite.mpirun import call_sites, oversight
 from elanite.mpirun.oversight import Oversight
 
 Run = Callable[..., Ended]
@@ -214,9 +214,9 @@ def test_the_source_line_of_a_process_is_found(tmp_path: Path) -> None:
     for options, line in (["-g"], ["waits.c:4"]), ([], []):
         subprocess.run(["cc", *options, "-o", tmp_path / "waits", source], check=True)
         with subprocess.Popen([tmp_path / "waits"]) as started:
-            found = until(lambda: where.site(started.pid) is not None)
-            site = where.site(started.pid)
+            found = until(lambda: call_sites.site(started.pid) is not None)
+            site = call_sites.site(started.pid)
             started.kill()
         assert found
         assert site is not None
-        assert list(where.lines([site]).values()) == line
+        assert list(call_sites.lines([site]).values()) == line

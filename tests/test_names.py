@@ -53,6 +53,16 @@ NO_FUNCTIONS = frozenset(
     )
 )
 """Adverbs, participles and other riddles as names of functions."""
+NO_MODULES = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        ablated animated asked assumed beside compared combined former hottest identify imported
+        kept measured moved published recognise select studied together vary where worded
+        """,
+    )
+)
+"""Participles, adverbs and verbs as names of Python modules. A command has its verb's name."""
 TYPE = (
     r"^ *(pub(?:\([^)]*\))? )?(?:unsafe )?(?:struct|enum|trait|union|(?<! )type|(?<=pub )type)"
     r" (\w+)"
@@ -136,3 +146,9 @@ def test_shared_classes_are_found(tmp_path: Path) -> None:
     assert shared_classes(tmp_path) == {"Part": [a, b]}
     assert definitions(tmp_path, ast.ClassDef).keys() == {"Part", "_Told"}
     assert definitions(tmp_path, ast.FunctionDef).keys() == {"said"}
+
+
+def test_python_modules_have_nouns_for_names() -> None:
+    package = ROOT / "python" / "elanite"
+    found = [path for path in package.rglob("*.py") if path.parent.name != "cli"]
+    assert not [path for path in found if path.stem in NO_MODULES]

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from conftest import Ended, data
-from elanite.figures import Figure, compared, dodge, tabular
+from elanite.figures import Figure, dodge, figure_changes, tabular
 from elanite.report.pages import Inputs, comparison, frame
 from elanite.results.folders import Comparison, StoreLine, compare_stores
 from elanite.results.samples import ComparisonState, Sample, SamplePair
 from elanite.store import Store
 from elanite.study import residuals
-from elanite.study.measured import ValueComparison
+from elanite.study.measurements import ValueComparison
 from test_calibrate import SHORT, pings
 from test_compare import faster
 from test_pages import FOREIGN, Parts, tables_of, text_of
@@ -50,7 +50,7 @@ def test_every_figure_of_a_comparison_is_one_mark() -> None:
     lines += [line("1 KB", "bandwidth", [0.0], [0.0]), line("4 KB", "bandwidth", [0.0], [3.0])]
     lines += [line("1 KB", "wait", [9.0, 1.0, 5.0], [9.5, 1.4, 5.5], drew=True)]
     lines += [line("4 KB", "wait", [9.0, 1.0], [8.0, 2.0], drew=True)]
-    (found,) = compared.draw(lines).values()
+    (found,) = figure_changes.draw(lines).values()
     assert [figure.title for figure in found] == ["size: latency", "size: wait"], (
         "a ratio to 0 is not drawn"
     )
@@ -96,7 +96,7 @@ def test_a_name_has_one_colour_and_panels_one_axis() -> None:
 
     described = []
     for change in (0.1, 5.0):
-        drawn = compared.draw(lines(change))
+        drawn = figure_changes.draw(lines(change))
         assert list(drawn) == [("x", "first"), ("x", "second")]
         figures = [figure for several in drawn.values() for figure in several]
         colours: dict[str, dict[str, set[str]]] = {}
@@ -132,7 +132,7 @@ def test_every_state_has_a_sign_and_its_interval_in_the_data() -> None:
         line("4 KB", "wait", [100.0, 100.1, 99.9], [100.1, 99.9, 100.0], drew=True),
         line("16 KB", "wait", [9.0, 1.0], [8.0, 2.0], drew=True),
     ]
-    ((figure,),) = compared.draw(lines).values()
+    ((figure,),) = figure_changes.draw(lines).values()
     signs = {
         layer["transform"][0]["filter"]["equal"]: (layer["mark"]["shape"], layer["mark"]["filled"])
         for layer in figure.spec()["layer"]
@@ -153,7 +153,7 @@ def test_flags_are_counts_of_runs_in_the_table() -> None:
         line("4 KB", "saturated", [0.0, 0.0], [1.0, 1.0]),
         line("1 KB", "latency", [4.0], [5.0]),
     ]
-    ((figure,),) = compared.draw(lines).values()
+    ((figure,),) = figure_changes.draw(lines).values()
     assert figure.title == "size: latency, message 1 KB", (
         "a parameter of the series that the marks do not vary"
     )
@@ -197,7 +197,7 @@ def test_equal_zeros_are_marks_and_others_are_counted() -> None:
         line("1 KB", "bandwidth", [5.0], [4.0]),
         line("4 KB", "bandwidth", [0.0], [4.0]),
     ]
-    ((figure,),) = compared.draw(lines).values()
+    ((figure,),) = figure_changes.draw(lines).values()
     marks = {row["message"]: row for row in data(figure, "_change")}
     assert marks["0 B"]["_change"] == 0
     assert marks["0 B"]["_state"] == ComparisonState.EQUAL
@@ -213,7 +213,7 @@ def test_exact_marks_at_one_place_stand_side_by_side() -> None:
         for size in (1, 4)
         for source in "ab"
     ]
-    ((figure,),) = compared.draw(lines).values()
+    ((figure,),) = figure_changes.draw(lines).values()
     assert len({row["_shift"] for row in data(figure, "_change")}) == 2
     assert dodge.SIDE_BY_SIDE in figure.caption
 
@@ -232,7 +232,7 @@ def test_legends_share_the_colours() -> None:
         for size in (1, 4)
         for name in "vwxyz"
     ]
-    ((first, second),) = compared.draw([*lines, *other]).values()
+    ((first, second),) = figure_changes.draw([*lines, *other]).values()
     colours = [
         [key.colour for key in tabular.legends(one.spec())[0].keys] for one in (first, second)
     ]

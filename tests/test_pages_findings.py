@@ -14,8 +14,8 @@ import pytest
 
 from conftest import Ended
 from elanite.base.text import number
-from elanite.figures.generic import GROWING
-from elanite.report.pages import hottest
+from elanite.figures.default_figures import GROWING
+from elanite.report.pages import hot_links
 from test_pages import Parts, tables_of
 
 Run = Callable[..., Ended]
@@ -333,7 +333,7 @@ def test_the_shares_of_jobs_are_those_of_the_flits(elanite: Run, tmp_path: Path)
     results(elanite("run", "mine.toml", "--format", "csv", "--html", "page.html"))
     found = load_results(tmp_path / "mine.toml", out=tmp_path / "out")
     point = next(point for point in found.points if point.series == "interleaved")
-    shares = hottest.shares(point, found.store)
+    shares = hot_links.shares(point, found.store)
     assert shares is not None
     assert shares.whole
     assert shares.jobs == ("a", "b")
@@ -353,8 +353,8 @@ def test_the_shares_of_jobs_are_those_of_the_flits(elanite: Run, tmp_path: Path)
         if one.startswith("Hottest")
     )
     packed = next(point for point in found.points if point.series == "packed")
-    best = hottest.first(hottest.hottest([packed], found.store, []))
-    known = hottest.shares(packed, found.store)
+    best = hot_links.first(hot_links.hottest([packed], found.store, []))
+    known = hot_links.shares(packed, found.store)
     assert best is not None
     assert known is not None
     own = known.links[best.links["link"][0]]

@@ -18,7 +18,7 @@ import pytest
 import elanite as el
 from drawings import means as drawn
 from elanite.base.text import number
-from elanite.figures import asked, axes, generic
+from elanite.figures import axes, default_figures, figure_requests
 from elanite.library.api import load_results
 from elanite.report.pages import curves, findings
 from elanite.report.pages.failures import REASONS, failures
@@ -286,8 +286,8 @@ def test_values_are_in_the_unit_of_their_axis() -> None:
     )
     own = base() | {"metric": "availability", "x": "message_bytes", "curve": [], "series": []}
     for found in (
-        generic.draw(rows, {"s": "overlap"}),
-        asked.figures_over(own | {"y_title": ""}, rows),
+        default_figures.draw(rows, {"s": "overlap"}),
+        figure_requests.figures_over(own | {"y_title": ""}, rows),
     ):
         (figure,) = found
         layer = drawn(figure)
@@ -458,7 +458,7 @@ def test_figures_and_warnings_of_a_search_name_it(elanite: Run, tmp_path: Path) 
     page = html.unescape((tmp_path / "page.html").read_text(encoding="utf-8"))
     captions = re.findall(r"<figcaption[^>]*>(.*?)</figcaption>", page, re.DOTALL)
     of_results = [one for one in captions if "over batches" in one or "one value" in one]
-    assert sum(generic.LOWER_END in one for one in of_results) == len(of_results) - 1, (
+    assert sum(default_figures.LOWER_END in one for one in of_results) == len(of_results) - 1, (
         "all but the saturation point"
     )
 

@@ -22,7 +22,7 @@ from elanite.errors import UsageError
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
 from elanite.report import pages
-from elanite.report.pages import Inputs, Page, opening
+from elanite.report.pages import Inputs, Page, page_extraction
 from elanite.report.pages.files import CommandFiles, of_plan
 from elanite.traces import goal
 from test_pages import Parts
@@ -337,7 +337,7 @@ BAD_NAMES = [
 @pytest.mark.parametrize("name", BAD_NAMES, ids=range(len(BAD_NAMES)))
 def test_names_that_lead_elsewhere_are_errors(page: Path, tmp_path: Path, name: object) -> None:
     with pytest.raises(UsageError, match="is damaged: "):
-        opening.read(spoilt(page, tmp_path, renamed(name)))
+        page_extraction.read(spoilt(page, tmp_path, renamed(name)))
 
 
 DAMAGE: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
@@ -369,7 +369,7 @@ def test_damaged_blocks_are_errors(
     page: Path, tmp_path: Path, change: Callable[..., object], said: str
 ) -> None:
     with pytest.raises(UsageError, match=said):
-        opening.read(spoilt(page, tmp_path, change))
+        page_extraction.read(spoilt(page, tmp_path, change))
 
 
 def test_files_that_are_no_pages_are_errors(elanite: Run, page: Path, tmp_path: Path) -> None:
@@ -399,14 +399,14 @@ def test_files_that_are_no_pages_are_errors(elanite: Run, page: Path, tmp_path: 
 
 def test_nothing_is_written_through_links(page: Path, tmp_path: Path) -> None:
     """Not through a link in place of a file or a folder."""
-    opened = opening.read(page)
+    opened = page_extraction.read(page)
     (tmp_path / "away").mkdir()
     for name, target in (("mine.toml", "nowhere"), ("deep", "away"), ("command.sh", "nowhere")):
         folder = tmp_path / f"into-{name}"
         folder.mkdir()
         (folder / name).symlink_to(tmp_path / target)
         with pytest.raises(UsageError, match="exists"):
-            opening.unpack(opened, folder)
+            page_extraction.unpack(opened, folder)
         assert [one.name for one in folder.iterdir()] == [name]
     assert not (tmp_path / "nowhere").exists()
     assert list((tmp_path / "away").iterdir()) == []
@@ -425,7 +425,7 @@ def test_a_page_of_another_model_and_absent_files_are_told(
 
 def test_the_file_with_the_command_runs_from_anywhere(page: Path, tmp_path: Path) -> None:
     folder = tmp_path / "it's here"
-    opening.unpack(opening.read(page), folder)
+    page_extraction.unpack(page_extraction.read(page), folder)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "elanite").write_text(
         '#!/bin/sh\nprintf "%s\\n" "$PWD" "$@"\n', encoding="utf-8"

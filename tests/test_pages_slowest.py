@@ -12,7 +12,7 @@ import pytest
 
 import elanite as el
 from elanite.base.text import number
-from elanite.report.pages import hottest
+from elanite.report.pages import hot_links
 
 
 def run(tmp_path: Path, loads: list[str], seeds: int = 2) -> el.Results:
@@ -34,7 +34,7 @@ def run(tmp_path: Path, loads: list[str], seeds: int = 2) -> el.Results:
 
 def test_the_slowest_node_has_the_smallest_part_of_its_offer(tmp_path: Path) -> None:
     found = run(tmp_path, ["40 MB/s", "1 GB/s"])
-    (said,) = hottest.slowest(found.points, found.store, ["load"])
+    (said,) = hot_links.slowest(found.points, found.store, ["load"])
     nodes = found.table("nodes").rows(named=True)
     least = min(nodes, key=lambda node: node["accepted"] / node["offered"])
     assert min(nodes, key=lambda node: node["accepted"])["node"] != least["node"], (
@@ -54,13 +54,13 @@ def test_no_node_is_slow_where_all_are_served_within_noise(tmp_path: Path) -> No
     """At a steady load, a node that drew few messages, or has one in flight, is not slow."""
     found = run(tmp_path, ["40 MB/s"])
     nodes = found.table("nodes")
-    assert (nodes["accepted"] < hottest.BEHIND * nodes["accepted"].mean()).any(), (
+    assert (nodes["accepted"] < hot_links.BEHIND * nodes["accepted"].mean()).any(), (
         "some nodes drew few messages"
     )
-    (said,) = hottest.slowest(found.points, found.store, ["load"])
+    (said,) = hot_links.slowest(found.points, found.store, ["load"])
     part = (nodes["accepted"] / nodes["offered"]).min()
     assert isinstance(part, float)
-    assert part < hottest.BEHIND, "some nodes have messages on their way"
+    assert part < hot_links.BEHIND, "some nodes have messages on their way"
     assert said.startswith(
         "No node is slow beyond the chance of few messages; the smallest accepted part: node"
     )
@@ -72,14 +72,14 @@ def test_a_smaller_part_by_chance_is_named_beside_the_slowest_node(
 ) -> None:
     """Readers find the smallest part in the node table, whatever its cause."""
     found = run(tmp_path, ["40 MB/s", "1 GB/s"], seeds=1)
-    real = hottest._starved
+    real = hot_links._starved
 
     def mixed(*args: Any) -> list[Any]:
         first, *others = sorted(real(*args), key=lambda node: node.part)
         return [replace(first, behind=False), *others]
 
-    monkeypatch.setattr(hottest, "_starved", mixed)
-    (said,) = hottest.slowest(found.points[-1:], found.store, [])
+    monkeypatch.setattr(hot_links, "_starved", mixed)
+    (said,) = hot_links.slowest(found.points[-1:], found.store, [])
     slow, chance = re.findall(r"node \d+, with .*? offered \((\d+)%\)", said)
     assert "; a smaller part, by the chance of few messages: node" in said
     assert int(slow) > int(chance)
@@ -88,29 +88,29 @@ def test_a_smaller_part_by_chance_is_named_beside_the_slowest_node(
         first, *_ = sorted(real(*args), key=lambda node: node.part)
         return [replace(first, behind=False), replace(first, behind=True)]
 
-    monkeypatch.setattr(hottest, "_starved", equal)
-    (said,) = hottest.slowest(found.points[-1:], found.store, [])
+    monkeypatch.setattr(hot_links, "_starved", equal)
+    (said,) = hot_links.slowest(found.points[-1:], found.store, [])
     assert "smaller part" not in said, "both accept the same part"
 
 
 def test_the_hottest_link_names_its_equals(tmp_path: Path) -> None:
     found = run(tmp_path, ["40 MB/s", "1 GB/s"], seeds=1)
-    links = hottest.hottest(found.points, found.store, ["load"])
-    best = hottest.first(links)
+    links = hot_links.hottest(found.points, found.store, ["load"])
+    best = hot_links.first(links)
     assert best is not None
-    assert "(load 1 GB/s), busy" in hottest.sentence(best, links, None)
+    assert "(load 1 GB/s), busy" in hot_links.sentence(best, links, None)
     twice = best.links.head(1).with_columns(link=pl.lit(999, best.links.schema["link"]))
     same = replace(
         best,
         configuration="the other",
         links=pl.concat([best.links.head(1), twice, best.links.tail(-1)]),
     )
-    said = hottest.sentence(same, [*links, same], None)
+    said = hot_links.sentence(same, [*links, same], None)
     assert "(load 1 GB/s; as 1 other link; as hot in 2 of 3 configurations), busy" in said
     link = best.links["link"][0]
-    known = hottest.Shares(
+    known = hot_links.Shares(
         ("a", "b", ""), {link: {"a": 0.997, "b": 0.003, "": 0.0}}, 0.0, whole=True
     )
-    assert hottest.sentence(best, links, known).endswith(
+    assert hot_links.sentence(best, links, known).endswith(
         "; its flits come from job a (100%), job b (less than 1%)."
     )

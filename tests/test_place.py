@@ -14,7 +14,7 @@ import pytest
 
 import elanite as el
 from conftest import Ended, command, execute
-from elanite.cli.placing import read
+from elanite.cli.placement_run import read
 from elanite.errors import UsageError
 from elanite.report.pages.placement import sentence
 from elanite.study import placements

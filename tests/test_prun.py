@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import COMPILER, FILES, OTHERS_FILES, Ended, command, execute, needs_mpi
-from elanite.mpirun.kept import KeptRun
+from elanite.mpirun.run_tables import KeptRun
 from timelines import agree, embedded
 
 SOURCES = FILES.parent / "prun"

@@ -18,7 +18,7 @@ from elanite.report import reproduction
 from elanite.report.index import Writer
 from elanite.results.numbers import Case, Finding, Number, StatementPart
 from elanite.store import Store
-from elanite.validation import quick
+from elanite.validation import short_runs
 from elanite.validation.claim import Claim
 from elanite.validation.claims import claims
 from elanite.validation.scoreboard import plans_of
@@ -40,16 +40,18 @@ def test_the_quick_form_keeps_every_claim_measurable() -> None:
             points = [point for point in plans[claim.experiment].points if claim.asks_for(point)]
             assert points, claim.id
             whole = [
-                point for point in quick.planned(claim.experiment).points if claim.asks_for(point)
+                point
+                for point in short_runs.planned(claim.experiment).points
+                if claim.asks_for(point)
             ]
             assert {point.series for point in points} == {point.series for point in whole}, claim.id
 
 
 def test_the_table_changes_what_it_names() -> None:
-    assert quick.table().keys() <= set(sources.shipped("experiment"))
-    for name, changes in quick.table().items():
+    assert short_runs.table().keys() <= set(sources.shipped("experiment"))
+    for name, changes in short_runs.table().items():
         source = sources.read("experiment", name)
-        whole, short = quick.planned(name), quick.planned(name, look=0)
+        whole, short = short_runs.planned(name), short_runs.planned(name, look=0)
         assert {point.id for point in short.points} != {point.id for point in whole.points}
         kept = {point.id for point in short.points}
         asked = [claim for claim in claims() if claim.experiment == name]
@@ -65,8 +67,8 @@ def test_short_runs_begin_when_their_sources_are_stationary() -> None:
     """In series with an earlier start in the whole run, a shorter window shows at most twice the
     excess.
     """
-    for name in quick.table():
-        whole, short = (quick.planned(name, look=look) for look in (None, 0))
+    for name in short_runs.table():
+        whole, short = (short_runs.planned(name, look=look) for look in (None, 0))
         for series in {point.series for point in short.points}:
             usual, found = (
                 max(
@@ -175,7 +177,7 @@ def test_experiments_are_told_and_the_page_says_that_the_run_was_quick(tmp_path:
 def test_the_report_shows_what_has_finished_while_the_rest_runs(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     writer = Writer(tmp_path, store, quick=True)
-    plans = [quick.planned(name, look=0) for name in ("qsnet2/noise", "qsnet2/ping")]
+    plans = [short_runs.planned(name, look=0) for name in ("qsnet2/noise", "qsnet2/ping")]
     told: list[Path] = []
     work = reproduction.Reproduction(writer, told.append)
 
@@ -206,7 +208,7 @@ def test_the_report_shows_what_has_finished_while_the_rest_runs(tmp_path: Path) 
 
 def test_plans_are_taken_in_order_and_their_ends_are_told(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    cheap, dear = (quick.planned(name, look=0) for name in ("qsnet2/noise", "qsnet2/overlap"))
+    cheap, dear = (short_runs.planned(name, look=0) for name in ("qsnet2/noise", "qsnet2/overlap"))
     shared = replace(dear, points=dear.points[-3:])
     told: list[tuple[int, int]] = []
     seen: list[str] = []

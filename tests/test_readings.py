@@ -20,8 +20,8 @@ from elanite.results.numbers import Case, Finding, Number, StatementPart
 from elanite.store import Store
 from elanite.validation import readings
 from elanite.validation.claims import claims
-from elanite.validation.quick import planned
 from elanite.validation.readings import Reader, choices, choices_of, figure, markdown, points
+from elanite.validation.short_runs import planned
 from elanite.validation.verdict import judge
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from elanite import campaign, figures
 from elanite.report.index import Writer
 from elanite.results import frames
 from elanite.store import Store
-from elanite.validation import quick, reference
+from elanite.validation import reference, short_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from elanite.figures import Figure
     from elanite.inputs.plan import Plan, Point
 
-SHORTENED = [name for name in quick.table() if quick.left_out(name)]
+SHORTENED = [name for name in short_runs.table() if short_runs.left_out(name)]
 
 BATCHES = 3
 
@@ -71,15 +71,15 @@ def places(figure: Figure) -> int:
 @pytest.mark.parametrize("name", SHORTENED)
 def test_every_series_that_a_quick_run_leaves_out_is_shipped(name: str) -> None:
     """If this fails after a change in results: `make docs` renews the file from a whole run."""
-    rows = reference.rows(quick.planned(name, look=0))
+    rows = reference.rows(short_runs.planned(name, look=0))
     assert rows is not None
-    assert set(rows["id"]) == {point.id for point in quick.left_out(name)}
+    assert set(rows["id"]) == {point.id for point in short_runs.left_out(name)}
     assert rows[frames.SHIPPED].all()
 
 
 @pytest.mark.parametrize("name", SHORTENED)
 def test_no_figure_of_a_quick_report_is_missing_or_has_empty_axes(name: str) -> None:
-    whole, short = quick.planned(name), quick.planned(name, look=0)
+    whole, short = short_runs.planned(name), short_runs.planned(name, look=0)
     beside = reference.rows(short)
     assert beside is not None
     full = {figure.name: figure for figure in drawn(whole, made_up(whole.points, beside))}
@@ -102,7 +102,7 @@ def reference_sign(figure: Figure) -> bool:
 
 def test_a_quick_report_marks_the_shipped_results_and_only_those(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    short = quick.planned("today/rails", look=0)
+    short = short_runs.planned("today/rails", look=0)
     campaign.run([replace(short, points=short.points[:2])], store)
     own = {point.id for point in short.points}
     writer = Writer(tmp_path, store, quick=True)
@@ -132,7 +132,7 @@ def test_a_quick_report_marks_the_shipped_results_and_only_those(tmp_path: Path)
         mark = layer["mark"] if isinstance(layer["mark"], str) else layer["mark"]["type"]
         if mark == "rule" and layer["encoding"].get("y", {}).get("field") == "low":
             assert "opacity" in layer["encoding"], "the interval of a pale mark is pale, too"
-    assert not {point.id for point in quick.left_out("today/rails")} & own
+    assert not {point.id for point in short_runs.left_out("today/rails")} & own
     whole = Writer(tmp_path, store)
     whole.write(["today/rails"])
     assert figures.PALE_POINTS not in (tmp_path / "report" / "index.html").read_text(
@@ -143,11 +143,11 @@ def test_a_quick_report_marks_the_shipped_results_and_only_those(tmp_path: Path)
 def test_points_of_the_run_stand_for_themselves(tmp_path: Path) -> None:
     """A point that the run has simulated is not drawn a second time from the shipped results."""
     store = Store(tmp_path / "store")
-    short = quick.planned("today/rails", look=0)
+    short = short_runs.planned("today/rails", look=0)
     beside = reference.rows(short)
     assert beside is not None
     first = next(
-        point for point in quick.left_out("today/rails") if point.series == "exchange-rails"
+        point for point in short_runs.left_out("today/rails") if point.series == "exchange-rails"
     )
     extended = replace(short, points=(*short.points, first))
     campaign.run([replace(short, points=(first,))], store)
@@ -160,9 +160,9 @@ def test_points_of_the_run_stand_for_themselves(tmp_path: Path) -> None:
 
 def test_the_shipped_file_is_what_a_store_of_these_points_gives(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    plan = quick.planned("today/rails")
+    plan = short_runs.planned("today/rails")
     point = min(
-        (one for one in quick.left_out("today/rails")),
+        (one for one in short_runs.left_out("today/rails")),
         key=lambda one: int("all" in one.series) + len(one.json),
     )
     campaign.run([replace(plan, points=(point,))], store)

@@ -23,7 +23,7 @@ from elanite.report.content import ExperimentSection
 from elanite.results import frames
 from elanite.results.numbers import Case, Number, StatementPart
 from elanite.store import Store
-from elanite.validation import ablated, board, findings, papers
+from elanite.validation import ablation_verdicts, board, findings, papers
 from elanite.validation.claim import COUNTED, Role, fitted_parameters
 from elanite.validation.claims import claims
 from elanite.validation.scoreboard import scoreboard
@@ -56,7 +56,7 @@ class Loads(HTMLParser):
 def page(campaign: Path) -> str:
     planned = plan(sources.read("experiment", SMALL))
     store = Store(campaign / "store")
-    drawn = list(figures.generic.draw(frames.tidy(planned.points, store)))
+    drawn = list(figures.default_figures.draw(frames.tidy(planned.points, store)))
     assert drawn
     section = ExperimentSection(planned, len(planned.points), drawn, 1, 1, 1.0)
     verdicts = [Verdict(claim, note="not yet simulated") for claim in claims()]
@@ -247,7 +247,7 @@ def test_only_a_finding_without_a_published_figure_has_too_vague_a_source() -> N
 
 def test_all_counts_are_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """README, validation page, report and command line have the same sentence."""
-    monkeypatch.setattr(ablated, "falsifiable", lambda _: True)
+    monkeypatch.setattr(ablation_verdicts, "falsifiable", lambda _: True)
     known = {role: [claim for claim in claims() if claim.role == role] for role in get_args(Role)}
     predicted = [claim for claim in known["predicted"] if claim.rank in COUNTED and not claim.vague]
     fitted = known["fitted"]

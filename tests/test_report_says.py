@@ -20,11 +20,11 @@ from elanite.report.index import Writer, commands
 from elanite.report.layout import render
 from elanite.results.numbers import Number
 from elanite.store import Manifest, Store
-from elanite.validation import quick, reference
+from elanite.validation import reference, short_runs
 from elanite.validation.claim import COUNTED, Claim
 from elanite.validation.claims import claims
-from elanite.validation.quick import planned
 from elanite.validation.scoreboard import measured
+from elanite.validation.short_runs import planned
 from elanite.validation.verdict import Verdict, judge
 
 if TYPE_CHECKING:
@@ -164,10 +164,10 @@ def test_the_sentences_of_a_quick_run_agree_with_its_verdict() -> None:
 
 def test_the_table_of_a_figure_names_the_rows_of_the_shipped_run(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    short = quick.planned("today/rails", look=0)
+    short = short_runs.planned("today/rails", look=0)
     beside = reference.rows(short)
     first = next(
-        point for point in quick.left_out("today/rails") if point.series == "exchange-rails"
+        point for point in short_runs.left_out("today/rails") if point.series == "exchange-rails"
     )
     campaign.run([replace(short, points=(first,))], store)
     extended = replace(short, points=(*short.points, first))
@@ -227,7 +227,9 @@ class Held:
 
 
 def test_a_report_on_whole_runs_counts_the_points_of_quick_runs() -> None:
-    short, whole = (quick.planned("qsnet/permutations", look=look).points for look in (0, None))
+    short, whole = (
+        short_runs.planned("qsnet/permutations", look=look).points for look in (0, None)
+    )
     assert not {point.id for point in short} & {point.id for point in whole}
     said = (
         "The figures and claims rest on whole runs; 3 finished points of quick runs are left out:"

@@ -21,7 +21,7 @@ from elanite.base.text import number
 from elanite.cli.mpirun import Mpirun
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
-from elanite.mpirun.kept import KeptRun
+from elanite.mpirun.run_tables import KeptRun
 from elanite.mpirun.summary import by_size, hottest, size, summarise, time_in_mpi
 from elanite.report.pages import traffic
 from elanite.report.pages.programs import shared, shared_links

@@ -27,7 +27,13 @@ from elanite.store import Store
 from elanite.study import changes, sensitivity
 from elanite.study.basis import machine_claims, studies, study
 from elanite.study.heat_map import draw
-from elanite.study.vary import UNKNOWN, UncertainParameter, scaled, uncertain_parameters, varied
+from elanite.study.variation import (
+    UNKNOWN,
+    UncertainParameter,
+    scaled,
+    uncertain_parameters,
+    varied,
+)
 from elanite.validation.claim import Claim, fitted
 from elanite.validation.claims import claims
 from elanite.validation.measures.quantities import MissingError

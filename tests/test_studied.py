@@ -16,9 +16,9 @@ from conftest import Ended
 from elanite import _core
 from elanite.explain import meanings
 from elanite.inputs.machine import Machine
-from elanite.study import changes, studied
+from elanite.study import changes, study_findings
 from elanite.study.basis import studies
-from elanite.study.vary import varied
+from elanite.study.variation import varied
 from elanite.validation.claims import claims
 
 Run = Callable[..., Ended]
@@ -93,9 +93,9 @@ def test_a_study_in_pieces_keeps_the_claims_of_older_pieces() -> None:
     assert third["older"] == {"a": 1, "b": 2}
 
 
-@pytest.mark.parametrize("name", studied.shipped())
+@pytest.mark.parametrize("name", study_findings.shipped())
 def test_the_shipped_studies_speak_of_the_shipped_machines(name: str) -> None:
-    found = studied.shipped()[name]
+    found = study_findings.shipped()[name]
     assert name in studies()
     assert found.machine == name
     assert found.command.startswith(f"elanite sweep {name} --one-at-a-time")
@@ -120,7 +120,7 @@ def test_a_fitted_parameter_moves_what_it_was_fitted_to() -> None:
     assert moves.steps == ("696 ns", "1044 ns")
     assert moves.effects[0].less == pytest.approx(-moves.effects[0].more, rel=0.1)
     other = {each.claim for each in moves.effects}
-    assert other <= set(studied.shipped()[OPTERON].claims)
+    assert other <= set(study_findings.shipped()[OPTERON].claims)
     (moved,) = meanings.explain(moves.effects[0].claim).moves
     assert moves.effects[0] in moved.effects
 
@@ -131,11 +131,11 @@ def test_a_value_with_a_source_is_not_called_without_effect() -> None:
 
 
 def test_an_outdated_study_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = dataclasses.replace(studied.shipped()[OPTERON], revision=_core.MODEL_REVISION)
+    now = dataclasses.replace(study_findings.shipped()[OPTERON], revision=_core.MODEL_REVISION)
     assert now.stale("host.request", "870 ns") == ""
     assert "when the value was 870 ns" in now.stale("host.request", "900 ns")
     old = dataclasses.replace(now, revision=now.revision - 1)
-    monkeypatch.setattr(studied, "shipped", lambda: {OPTERON: old})
+    monkeypatch.setattr(study_findings, "shipped", lambda: {OPTERON: old})
     (moves,) = (each for each in meanings.explain("host.request").moves if each.effects)
     assert f"model revision {old.revision}" in moves.text
 
@@ -143,11 +143,11 @@ def test_an_outdated_study_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_was_not_looked_at_is_not_called_without_effect(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = studied.shipped()[OPTERON]
+    found = study_findings.shipped()[OPTERON]
     less = dataclasses.replace(
         found, claims=tuple(name for name in found.claims if name != "qsnet2.overlap.long")
     )
-    monkeypatch.setattr(studied, "shipped", lambda: {OPTERON: less})
+    monkeypatch.setattr(study_findings, "shipped", lambda: {OPTERON: less})
     (moves,) = (each for each in meanings.explain("host.request").moves if each.effects)
     assert "not looked at: " in moves.text
     assert "qsnet2.overlap.long" in moves.text

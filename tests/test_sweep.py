@@ -18,7 +18,7 @@ import elanite as el
 from conftest import SMALL, Ended
 from elanite import _core
 from elanite.errors import ConfigError, UsageError
-from elanite.figures import generic
+from elanite.figures import default_figures
 from elanite.inputs import sources
 from elanite.study import ranges, sweeps
 from elanite.study.ranges import Choice, Range
@@ -225,7 +225,7 @@ def test_a_field_of_a_series_has_one_column(tmp_path: Path) -> None:
     # The other series does not know the field: its points are there once for each delay.
     identities = [(point.id, point.parameters["link.hop_delay"]) for point in found.points]
     assert len(set(identities)) == len(identities) == 2 * (3 * 2 + 2)
-    figures = list(generic.draw(ping.filter(metric="latency")))
+    figures = list(default_figures.draw(ping.filter(metric="latency")))
     (legend,) = {
         layer["encoding"]["color"]["title"]
         for figure in figures
@@ -345,7 +345,7 @@ def test_sizes_are_in_binary_units_and_latencies_over_them_logarithmic() -> None
         )
         for text, count in sizes.items()
     ]
-    latency, bandwidth = generic.draw(pl.DataFrame(rows))
+    latency, bandwidth = default_figures.draw(pl.DataFrame(rows))
     for figure in (latency, bandwidth):
         for layer in figure.spec()["layer"]:
             x = layer["encoding"]["x"]
@@ -373,7 +373,7 @@ def test_an_axis_with_zero_and_great_values_has_steps() -> None:
             "value": 1.0,
             "message": values,
         }
-        (figure,) = generic.draw(pl.DataFrame(data | {"message_bytes": numbers}))
+        (figure,) = default_figures.draw(pl.DataFrame(data | {"message_bytes": numbers}))
         assert {layer["encoding"]["x"]["type"] for layer in figure.spec()["layer"]} == {kind}
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from elanite.errors import UsageError
-from elanite.validation import ablated, board, tally
-from elanite.validation.ablated import Ablation, read, turning, written
+from elanite.validation import ablation_verdicts, board, tally
+from elanite.validation.ablation_verdicts import Ablation, read, turning, written
 from elanite.validation.claim import Claim
 from elanite.validation.claims import claims
 from elanite.validation.verdict import Verdict
@@ -28,8 +28,8 @@ REPEAT = replace(
 ALL = (VALUE, ORDER, STEADY, OPEN, BOUND, CONSEQUENCE, VERIFICATION, REPEAT)
 
 
-def rows(claim: str, *outcomes: ablated.Outcome) -> tuple[Ablation, ...]:
-    names = (ablated.WHOLE, "circuits", "channels")
+def rows(claim: str, *outcomes: ablation_verdicts.Outcome) -> tuple[Ablation, ...]:
+    names = (ablation_verdicts.WHOLE, "circuits", "channels")
     return tuple(
         Ablation(claim, name, one, "1 µs") for name, one in zip(names, outcomes, strict=False)
     )
@@ -44,7 +44,7 @@ def _ablations(monkeypatch: pytest.MonkeyPatch) -> None:
         },
         "steady": rows("steady", "holds", "holds", "not resolved"),
     }
-    monkeypatch.setattr(ablated, "shipped", lambda: table)
+    monkeypatch.setattr(ablation_verdicts, "shipped", lambda: table)
 
 
 def holding(*these: Claim) -> list[Verdict]:
@@ -102,7 +102,7 @@ def test_a_verdict_that_is_not_resolved_turns_nothing() -> None:
 def test_a_claim_counts_as_ablated_if_short_runs_give_the_verdict_of_the_scoreboard() -> None:
     missed, vague = replace(VALUE, known_miss="a cause"), replace(VALUE, vague="no figure")
     both = replace(missed, vague="no figure")
-    agreeing: dict[ablated.Outcome, tuple[Claim, ...]] = {
+    agreeing: dict[ablation_verdicts.Outcome, tuple[Claim, ...]] = {
         "holds": (VALUE, vague),
         "missed": (missed, both),
         "not resolved": (vague, both),
@@ -111,10 +111,10 @@ def test_a_claim_counts_as_ablated_if_short_runs_give_the_verdict_of_the_scorebo
         found = [
             claim
             for claim in (VALUE, missed, vague, both)
-            if ablated.agrees(claim, rows("value", verdict))
+            if ablation_verdicts.agrees(claim, rows("value", verdict))
         ]
         assert found == list(some)
-    assert not ablated.agrees(VALUE, ())
+    assert not ablation_verdicts.agrees(VALUE, ())
 
 
 def test_the_table_of_ablations_is_read_as_written() -> None:
@@ -128,7 +128,7 @@ def test_the_table_of_ablations_is_read_as_written() -> None:
 
 def test_shipped_ablations_are_of_claims(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    assert set(ablated.shipped()) <= {claim.id for claim in claims()}
+    assert set(ablation_verdicts.shipped()) <= {claim.id for claim in claims()}
 
 
 def test_the_page_has_a_section_and_the_reason_of_each_rank() -> None:

@@ -14,7 +14,7 @@ from elanite import _core
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
 from elanite.traces import goal
-from elanite.validation import ablated
+from elanite.validation import ablation_verdicts
 from elanite.validation.board import headline, markdown
 from elanite.validation.claim import COUNTED
 from elanite.validation.claims import claims
@@ -87,7 +87,7 @@ def test_claims_of_today_are_counted_apart(monkeypatch: pytest.MonkeyPatch) -> N
     """As values and orders without ablations: only the Quadrics networks' mechanisms are
     removed.
     """
-    monkeypatch.setattr(ablated, "falsifiable", lambda _: True)
+    monkeypatch.setattr(ablation_verdicts, "falsifiable", lambda _: True)
     today = [claim for claim in claims() if claim.today and not claim.known_miss]
     papers = [
         claim for claim in claims() if not claim.today and claim.standing == "predicted value"

@@ -19,7 +19,7 @@ from elanite import campaign
 from elanite.errors import UsageError
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
-from elanite.mpirun.kept import KeptRun
+from elanite.mpirun.run_tables import KeptRun
 from elanite.report.network import network
 from elanite.report.watch import Scene, of_run, scene
 from elanite.store import Store

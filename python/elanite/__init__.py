@@ -17,7 +17,7 @@ extension module ``elanite._core``; this package plans, stores, draws and report
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from elanite import moved
+from elanite import migration
 
 if TYPE_CHECKING:
     from elanite.errors import ConfigError, ElaniteError, RunError, UsageError
@@ -95,7 +95,7 @@ __all__ = [
 ]
 
 
-moved.install()
+migration.install()
 
 
 def __getattr__(name: str) -> object:

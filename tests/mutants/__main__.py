@@ -14,12 +14,12 @@ sys.path.insert(0, str(TESTS))
 from mutants.planting import Finder, switch  # noqa: E402 - the path comes first
 
 MODULES = (
-    "results.independent",
+    "results.independent_values",
     "results.looks",
     "results.numbers",
-    "results.select",
-    "validation.ablated",
-    "validation.admissible",
+    "results.selection",
+    "validation.ablation_verdicts",
+    "validation.admissible_ranges",
     "validation.claim",
     "validation.measures",
     "validation.measures.multirail",

@@ -29,7 +29,7 @@ from elanite.campaign.outcome import (
 from elanite.campaign.shards import shard as part
 from elanite.campaign.threads import MOST, Threads, idle
 from elanite.errors import UsageError
-from elanite.moved import former
+from elanite.migration import former
 from elanite.store import StoreError
 
 if TYPE_CHECKING:

@@ -28,16 +28,16 @@ from elanite.cli.congestion import Congestion
 from elanite.cli.energy import Energy
 from elanite.cli.explore import Explore
 from elanite.cli.finding import Explain, List
-from elanite.cli.former import Refit, Sensitivity
+from elanite.cli.former_commands import Refit, Sensitivity
 from elanite.cli.fortran import InstallMpifort
 from elanite.cli.goal import goal_app
-from elanite.cli.importing import Import
 from elanite.cli.inspect import Check, Schema, Show
 from elanite.cli.manual import page
 from elanite.cli.mpirun import Mpirun, Prun
+from elanite.cli.network_import import Import
 from elanite.cli.new import New
 from elanite.cli.noise import Noise
-from elanite.cli.opening import Open
+from elanite.cli.page_inputs import Open
 from elanite.cli.parser import CommandGroup
 from elanite.cli.place import Place
 from elanite.cli.processor import CalibrateHost

@@ -28,7 +28,7 @@ from elanite.cli.sensitivity import Claims, MachineName, chosen_names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.validation.ablated import Ablation
+    from elanite.validation.ablation_verdicts import Ablation
 
 Mechanisms = Annotated[
     list[str] | None,
@@ -104,7 +104,7 @@ def _print(rows: Sequence[Ablation]) -> None:
     """A line for each claim: its verdict, the mechanisms whose removal turns it, and the figures
     without them.
     """
-    from elanite.validation.ablated import WHOLE, turning
+    from elanite.validation.ablation_verdicts import WHOLE, turning
 
     screen = console()
     board = table(("claim", "unchanged", "", "turns without"))

@@ -67,7 +67,7 @@ class Congestion(Request):
         from elanite.base.text import plain
         from elanite.cli import output
         from elanite.errors import UsageError
-        from elanite.mpirun import kept
+        from elanite.mpirun import run_tables
         from elanite.results.congestion import links
         from elanite.traces.replay import FOLDER
 
@@ -76,7 +76,7 @@ class Congestion(Request):
         if Path(self.experiment).is_dir():
             _of_run(Path(self.experiment), format_)
             return
-        if Path(self.experiment).parent.name in (kept.FOLDER, FOLDER):
+        if Path(self.experiment).parent.name in (run_tables.FOLDER, FOLDER):
             raise UsageError(missing_run(Path(self.experiment)))
         result = self.finished.read(self.experiment)
         if format_ is OutputFormat.TABLE:
@@ -119,7 +119,7 @@ def _of_run(folder: Path, format_: OutputFormat) -> None:
     """Print the matrix of an MPI program's run, or of a replay."""
     from elanite.cli import output
     from elanite.errors import UsageError
-    from elanite.mpirun.kept import KeptRun
+    from elanite.mpirun.run_tables import KeptRun
 
     kept = KeptRun.load(folder, replays=True)
     about = kept.manifest

@@ -84,7 +84,7 @@ def _of_folder(folder: Path, parameters: Parameters) -> tuple[str, dict[str, obj
     import polars as pl
 
     from elanite.errors import UsageError
-    from elanite.mpirun.kept import RunManifest
+    from elanite.mpirun.run_tables import RunManifest
     from elanite.results.energy import of_tables
     from elanite.store import read
 

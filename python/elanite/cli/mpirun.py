@@ -252,12 +252,12 @@ class Mpirun(Request):
     def _foresee(self, source: Source, changes: list[str], page: Path | None) -> None:
         """Check the program and its inputs, and print the run."""
         from elanite.cli import forecast
-        from elanite.mpirun import kept
+        from elanite.mpirun import run_tables
         from elanite.mpirun.preparation import prepared
 
         options = self.options(page)
         files = forecast.outputs(
-            self.out / kept.FOLDER, page, self.timeline, self.record, options.table
+            self.out / run_tables.FOLDER, page, self.timeline, self.record, options.table
         )
         with prepared(
             self.program, source, options, changes, self.mpi, native=self.native, dry=True
@@ -348,13 +348,13 @@ def _finish(
     from elanite import store
     from elanite.base.text import brief
     from elanite.errors import Exit
-    from elanite.mpirun import kept, summary
+    from elanite.mpirun import run_tables, summary
     from elanite.mpirun import timeline as trace
 
     timeline, write_page = views
     folder, lost = None, ""
     if found.ended.finished:
-        folder, lost = store.rescued(lambda place: kept.write(found, place, dict(times)), out)
+        folder, lost = store.rescued(lambda place: run_tables.write(found, place, dict(times)), out)
     hidden = trace.write(found, timeline) if timeline is not None and found.tables else 0
     if format_ is TableFormat.JSON and found.tables:
         say(json.dumps(found.as_json(str(folder) if folder else None)))

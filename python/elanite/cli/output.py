@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Plan, Point
     from elanite.library.api import Result
     from elanite.report.reproduction import ReproductionPart
-    from elanite.results.beside import MachineLine
+    from elanite.results.machine_comparison import MachineLine
     from elanite.store import Store
 
 
@@ -331,7 +331,7 @@ def _tables(result: Result, chosen: ResultFilter) -> None:
     from elanite.cli.tables import blocks
     from elanite.inputs.plan import ON
     from elanite.results import frames
-    from elanite.results.beside import machine_lines
+    from elanite.results.machine_comparison import machine_lines
 
     frame = chosen.rows(_judged(result.frame()))
     screen = console()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from elanite.cli.placing import Work
+    from elanite.cli.placement_run import Work
     from elanite.store import Store
     from elanite.study.placements import PlacementScore
 
@@ -122,7 +122,7 @@ class Place(Request):
 
     def execute(self) -> None:
         """Run the command."""
-        from elanite.cli import output, placing
+        from elanite.cli import output, placement_run
         from elanite.inputs import sources
         from elanite.inputs.machine import Machine
         from elanite.mpirun.cluster import Cluster
@@ -137,14 +137,14 @@ class Place(Request):
         machine = sources.read("machine", self.machine)
         nodes = Cluster.of(machine, self.set_ or []).nodes
         about = {each.key: each.value for each in Machine.of(machine, self.set_ or []).parameters}
-        jobs = placing.read(self.job)
+        jobs = placement_run.read(self.job)
         seeds = range(self.seed, self.seed + self.drawn)
         chosen = placements.first(nodes, [job.ranks for job in jobs], placements.leaf(about), seeds)
-        steps = self.steps or min(placing.MOST_STEPS, max(job.ranks for job in jobs) - 1)
-        terms = placing.Terms(
+        steps = self.steps or min(placement_run.MOST_STEPS, max(job.ranks for job in jobs) - 1)
+        terms = placement_run.Terms(
             self.message, self.search, self.set_ or [], self.seed, self.out, self.engine
         )
-        work = placing.Work(self, terms, machine, jobs, steps)
+        work = placement_run.Work(self, terms, machine, jobs, steps)
         if self.engine.dry_run:
             work.costs(chosen)
             return
@@ -170,12 +170,12 @@ class Place(Request):
         finish(outcome, self.again(), self.out)
 
     def _draw(self, work: Work, found: Sequence[PlacementScore], store: Store, page: Path) -> None:
-        from elanite.cli import placing
+        from elanite.cli import placement_run
         from elanite.report import pages
         from elanite.report.pages import placement
         from elanite.study import limits
 
-        names = dict.fromkeys([*placing.DRAWN, found[0].tried.placement.name])
+        names = dict.fromkeys([*placement_run.DRAWN, found[0].tried.placement.name])
         shown = [each.tried.placement for each in found if each.tried.placement.name in names]
         plan = work.plan(sorted(shown, key=lambda each: list(names).index(each.name)))
         inputs = work.inputs(self.written(html=page))

@@ -148,7 +148,7 @@ class Replay(Request):
         from elanite.report.pages import files
         from elanite.store import Store
         from elanite.study import limits
-        from elanite.traces import together
+        from elanite.traces import joint_replay
 
         self.refuse(
             "several traces",
@@ -156,7 +156,7 @@ class Replay(Request):
             *("buffered", "html", "open_", "out", "format_", "dry_run"),
         )
         source, changes = self.launch.read()
-        asked = together.experiment(
+        asked = joint_replay.experiment(
             self.traces,
             source.argument,
             self.at or (),

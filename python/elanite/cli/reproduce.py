@@ -132,7 +132,7 @@ class Reproduce(Request):
             ran = [verdict for verdict in work.verdicts if verdict.claim.experiment in names]
             board.scoreboard(ran or work.verdicts, BoardFormat.TABLE)
         if short:
-            from elanite.validation.quick import NOTE
+            from elanite.validation.short_runs import NOTE
 
             say(NOTE)
         say(f"report: {work.page}\nscoreboard: {self.out / 'scoreboard.json'}")

@@ -170,7 +170,7 @@ class Pictures(OptionGroup):
         ``limited`` are the limits that hold for the plan and its results.
         """
         from elanite.base import whole
-        from elanite.figures.missing import missing
+        from elanite.figures.empty_figures import missing
         from elanite.figures.style import static_picture
         from elanite.report import pages
         from elanite.report.pages import experiment

@@ -50,7 +50,7 @@ def show(study: Study, found: pl.DataFrame) -> None:
 
     from elanite.base.text import number, percent
     from elanite.study.changes import LEAST, SIGN, read, resolved
-    from elanite.study.vary import uncertain_parameters
+    from elanite.study.variation import uncertain_parameters
 
     screen = console()
     board = table(("claim", "role", "as it is", "", "changed most by"), right=("as it is",))

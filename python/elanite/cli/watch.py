@@ -99,13 +99,13 @@ class Watch(Request):
         from elanite.errors import UsageError
         from elanite.inputs import sources
         from elanite.inputs.plan import plan
-        from elanite.mpirun import kept
+        from elanite.mpirun import run_tables
         from elanite.report.watch import check, scene
         from elanite.store import Store
         from elanite.traces.replay import FOLDER
 
         folder = Path(self.experiment)
-        if folder.is_dir() or folder.parent.name in (kept.FOLDER, FOLDER):
+        if folder.is_dir() or folder.parent.name in (run_tables.FOLDER, FOLDER):
             self._run(folder)
             return
         chosen = [sources.read("machine", self.machine)] if self.machine else []
@@ -180,7 +180,7 @@ class Watch(Request):
         from elanite.base import whole
         from elanite.cli.congestion import missing_run
         from elanite.errors import UsageError
-        from elanite.mpirun.kept import KeptRun
+        from elanite.mpirun.run_tables import KeptRun
         from elanite.report.watch import of_run
 
         self.refuse("the folder of a run", "experiment", "page", "open_", "out")

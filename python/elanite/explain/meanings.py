@@ -21,10 +21,10 @@ from elanite.explain.catalog import SchemaParameter, every_parameter, fields_of,
 from elanite.inputs import sources
 from elanite.inputs.machine import Machine
 from elanite.results.metrics import MEANINGS
-from elanite.study import studied
+from elanite.study import study_findings
 from elanite.study.basis import machine_claims, studies
-from elanite.study.vary import is_uncertain
-from elanite.validation import ablated
+from elanite.study.variation import is_uncertain
+from elanite.validation import ablation_verdicts
 from elanite.validation.cells import published
 from elanite.validation.claim import COUNTED, fitted_parameters
 from elanite.validation.claims import claims
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from elanite.inputs.sources import Source
-    from elanite.study.studied import Effect, StudyOutcome
+    from elanite.study.study_findings import Effect, StudyOutcome
     from elanite.validation.claim import Claim
 
 MOST_UNSEEN = 4
@@ -213,16 +213,16 @@ def _turned(claim: Claim) -> str:
     """
     if claim.role != "predicted" or claim.rank not in COUNTED or claim.today:
         return ""
-    rows = ablated.shipped().get(claim.id)
+    rows = ablation_verdicts.shipped().get(claim.id)
     if rows is None:
         return "not yet ablated"
-    if not ablated.agrees(claim, rows):
+    if not ablation_verdicts.agrees(claim, rows):
         return (
             "not yet ablated, as short runs give another verdict on the unchanged model than the"
             " scoreboard"
         )
     return (
-        ", ".join(ablated.turning(rows))
+        ", ".join(ablation_verdicts.turning(rows))
         or "no removed mechanism, so that the headline does not count it"
     )
 
@@ -300,7 +300,7 @@ def _moves(key: str) -> Iterator[StudyResult]:
     for name in sources.shipped("machine"):
         machine = Machine.load(name)
         one = next((each for each in machine.parameters if each.key == key), None)
-        study = studied.shipped().get(name)
+        study = study_findings.shipped().get(name)
         if one is None:
             continue
         if study is None:
@@ -360,11 +360,11 @@ def _unknown_effects(machine: str, study: StudyOutcome) -> str:
 def _moved(claim: str) -> Iterator[StudyResult]:
     """Which parameters move a claim."""
     machines = [name for name in studies() if any(one.id == claim for one in machine_claims(name))]
-    if machines and not any(claim in study.claims for study in studied.shipped().values()):
+    if machines and not any(claim in study.claims for study in study_findings.shipped().values()):
         yield StudyResult(
             f"moved on {', '.join(machines)} by", "not looked at: no study has this claim"
         )
-    for name, study in studied.shipped().items():
+    for name, study in study_findings.shipped().items():
         if claim in study.claims:
             effects = study.on(claim)
             of = f"of {counted(len(study.values), 'parameter')} that were fitted or assumed"

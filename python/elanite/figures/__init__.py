@@ -1,6 +1,6 @@
 """Figures: an experiment's Vega-Lite charts, drawn from its finished points alone.
 
-An experiment file requests figures (``[[figure]]``, see ``asked``); a file without ``[[figure]]``
+An experiment file requests figures (``[[figure]]``, see ``figure_requests``); a file without one
 gets a plain figure for each series and metric. A figure carries its number in the paper, with marks
 for published values. ``matrices`` draws the congestion matrices for all points with time slices.
 """
@@ -16,14 +16,14 @@ import polars as pl
 from elanite.errors import UsageError
 from elanite.figures import (
     ablations,
-    asked,
     collectives,
-    combined,
     comparison,
     deadlock,
-    generic,
+    default_figures,
+    figure_requests,
     hotspot,
     io,
+    io_interference,
     multirail_beyond,
     multirail_static,
     noise,
@@ -45,16 +45,16 @@ if TYPE_CHECKING:
 __all__ = ["DRAWINGS", "OWN", "Figure", "charts", "draw", "drawn", "matrices", "unique"]
 
 DRAWINGS: dict[str, Callable[[FigureSection, pl.DataFrame], Iterator[Figure]]] = {
-    "curves": asked.figures_over,
-    "bars": asked.figures_over,
-    "loads": asked.loads,
+    "curves": figure_requests.figures_over,
+    "bars": figure_requests.figures_over,
+    "loads": figure_requests.loads,
 }
 """The general figure kinds, which draw any rows."""
 
 OWN: dict[str, tuple[Table, Callable[[pl.DataFrame], Iterator[Figure]]]] = {
     "nodes": ("nodes", hotspot.of_nodes),
     "io-table": ("rows", io.draw),
-    "kept": ("rows", combined.draw),
+    "kept": ("rows", io_interference.draw),
     "ablations": ("rows", ablations.draw),
     "machines": ("rows", comparison.draw),
     "policies": ("rows", multirail_beyond.draw),
@@ -86,7 +86,7 @@ def draw(wanted: FigureSection, rows: pl.DataFrame) -> list[Figure]:
         return list(DRAWINGS[wanted["draw"]](wanted, rows))
     _, kind = OWN[wanted["draw"]]
     found = []
-    for texts, here in asked.panels(wanted, rows):
+    for texts, here in figure_requests.panels(wanted, rows):
         try:
             found += [(here, figure) for figure in _titled(texts, list(kind(here)))]
         except (
@@ -144,7 +144,9 @@ def charts(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list
                 raise
             # The parameter that the figure asks for may belong to points that are still to come.
     if plan.general or not plan.figures:
-        found += list(generic.draw(tables["rows"], {point.series: point.kind for point in points}))
+        found += list(
+            default_figures.draw(tables["rows"], {point.series: point.kind for point in points})
+        )
     if beside is not None:
         found = [
             replace(one, caption=f"{one.caption} {PALE_POINTS}") if one.shipped else one

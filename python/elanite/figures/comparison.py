@@ -18,13 +18,13 @@ from elanite.figures.style import Figure
 from elanite.figures.table import table
 from elanite.inputs.machine import Machine
 from elanite.inputs.plan import ON
-from elanite.results.beside import machine_lines
+from elanite.results.machine_comparison import machine_lines
 from elanite.validation.claim import fitted_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from elanite.results.beside import MachineLine
+    from elanite.results.machine_comparison import MachineLine
     from elanite.validation.measures import Number
 
 NAMES = {"es40-qsnet": "QsNET", "opteron-qsnet2": "QsNetII"}

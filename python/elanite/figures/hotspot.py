@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.figures import axes, grouping, published
-from elanite.figures.published import PlottedValue
+from elanite.figures import axes, grouping, published_values
+from elanite.figures.published_values import PlottedValue
 from elanite.figures.style import FORMAT, Figure, colour, layered, shape
 from elanite.results.frames import summarise
 from elanite.store import empty
@@ -49,7 +49,7 @@ def _of_nodes(rows: pl.DataFrame) -> Iterator[Figure]:
     data = summarise(rows, ["node", "curve"]).sort("node", maintain_order=True)
     order = data["curve"].unique(maintain_order=True).to_list()
     stated = _groups(rows)
-    ends = axes.ends(data, published.drawn(stated))
+    ends = axes.ends(data, published_values.drawn(stated))
     y = alt.Y("mean:Q", title="accepted load, MB/s", scale=axes.scale(ends))
     points = (
         alt.Chart(data)
@@ -68,13 +68,13 @@ def _of_nodes(rows: pl.DataFrame) -> Iterator[Figure]:
     )
     caption = "The bandwidth of each node into the memory of node 0, mean over seeds."
     if stated:
-        at = {place: f"node {place:g}" for place in published.all_places(stated)}
+        at = {place: f"node {place:g}" for place in published_values.all_places(stated)}
         caption += (
             " Dashed: the paper's figures for the nodes of the same first-level switch, and for"
             " nodes whose packets meet others at two levels, and at three levels."
-            f" {published.caption(stated, at)}"
+            f" {published_values.caption(stated, at)}"
         )
-    layers = [points, *published.layers(stated, axes.rounded(ends))]
+    layers = [points, *published_values.layers(stated, axes.rounded(ends))]
     yield Figure("16b", title, "figure 16 b", caption, layered(title, layers))
 
 
@@ -85,7 +85,7 @@ def _groups(rows: pl.DataFrame) -> list[PlottedValue]:
     return [
         PlottedValue(claim, places=_nodes(claim))
         for claim in claims()
-        if claim.id in GROUPS and published.fits(claim, rows)
+        if claim.id in GROUPS and published_values.fits(claim, rows)
     ]
 
 

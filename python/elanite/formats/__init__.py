@@ -2,7 +2,7 @@
 
 | module | content |
 |---|---|
-| ``recognise`` | the format of a file by its content |
+| ``recognition`` | the format of a file by its content |
 | ``network`` | nodes, switches, cables and flows, whatever the format |
 | ``infiniband`` | ``ibnetdiscover`` |
 | ``ns3`` | ``topology.txt`` and ``flow.txt`` of HPCC and its descendants |
@@ -15,7 +15,7 @@
 | ``benchmarks`` | measured values of OSU, IMB, NCCL-tests and perftest |
 | ``xml``, ``quantities`` | elements with their lines; rates and times |
 
-``inputs.imported`` writes a network's machine file.
+``inputs.network_import`` writes a network's machine file.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 
 from elanite.base import bounded
 from elanite.errors import UsageError
-from elanite.formats import recognise
-from elanite.formats.recognise import FileFormat, format_of
+from elanite.formats import recognition
+from elanite.formats.recognition import FileFormat, format_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,4 +42,4 @@ def read(file: Path) -> tuple[FileFormat, Network]:
     found = format_of(content)
     if not isinstance(found, FileFormat):
         raise UsageError(f"{file}: this is {found.name}, and no network\n  {found.remedy}")
-    return found, found.read(recognise.decoded(content), file)
+    return found, found.read(recognition.decoded(content), file)

@@ -64,7 +64,7 @@ class FigureSection(Rows):
     published: list[PublishedReference]
     mark: float | None
     raw: NotRequired[FigureTexts]
-    """The file's texts, where ``figures.asked`` has filled in column names."""
+    """The file's texts, where ``figures.figure_requests`` has filled in column names."""
     known: NotRequired[dict[str, str]]
     """The words that it has filled in and that are no columns."""
 

@@ -26,7 +26,7 @@ from elanite import _core
 from elanite.base import bounded
 from elanite.base.foreign import optional, reading
 from elanite.errors import UsageError
-from elanite.formats import recognise
+from elanite.formats import recognition
 from elanite.inputs import toml
 
 if TYPE_CHECKING:
@@ -97,8 +97,11 @@ def _content(file: Path, key: str, machine: Path) -> str:
 
 def _foreign(content: str, file: Path) -> None:
     """Refuses another tool's network by its format's name: its words may be taken for edges."""
-    found = recognise.of_text(content)
-    if isinstance(found, recognise.FileFormat) and found is not recognise.KnownFormat.EDGES.value:
+    found = recognition.of_text(content)
+    if (
+        isinstance(found, recognition.FileFormat)
+        and found is not recognition.KnownFormat.EDGES.value
+    ):
         message = f"this is a file of another tool, {found.name}, and no list of cables"
         _fail(file, None, f"{message}\n  write a machine of it: elanite import {file}")
 

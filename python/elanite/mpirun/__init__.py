@@ -21,7 +21,7 @@ memory.
 | ``session`` | one run from start to end |
 | ``verdict`` | how a run ended, in words, and the exit code |
 | ``summary`` | the figures that a run measured |
-| ``kept`` | a run's tables on the disk |
+| ``run_tables`` | a run's tables on the disk |
 | ``timeline`` | a run as a trace for Perfetto |
 | ``call`` | ``el.mpirun(...)`` |
 
@@ -35,7 +35,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elanite.base.verbs import callable_module
-from elanite.moved import former
+from elanite.migration import former
 from elanite.mpirun.call import mpirun
 from elanite.mpirun.options import Options
 from elanite.mpirun.session import Run, run

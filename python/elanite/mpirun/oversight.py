@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from elanite.base import bounded
 from elanite.base.text import number, ranks
-from elanite.mpirun import where
+from elanite.mpirun import call_sites
 from elanite.mpirun.launcher import LIBRARY
 
 if TYPE_CHECKING:
@@ -175,8 +175,8 @@ class Oversight:
         said = f"{STATES.get(state, 'has ended')} ({state})"
         if _has_left(pid):
             said = f"has become another program, {_exe(pid)}, and {said}"
-        elif state == "S" and (place := where.site(pid)) is not None:
-            said += "".join(f" at {line}" for line in where.lines([place]).values())
+        elif state == "S" and (place := call_sites.site(pid)) is not None:
+            said += "".join(f" at {line}" for line in call_sites.lines([place]).values())
         return said
 
     def _only_looks(self, now: float, moves: int, found: list[_Sight]) -> None:

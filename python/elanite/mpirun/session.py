@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 from elanite.base import build, html, whole
 from elanite.base.rows import first
 from elanite.errors import ElaniteError, UsageError
-from elanite.mpirun import launcher, missing
+from elanite.mpirun import absences, launcher
 from elanite.mpirun.evidence import Evidence, RunTotals
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.oversight import Oversight
@@ -237,7 +237,7 @@ def _run(ready: Preparation) -> Run:
             locate(outcome)
             if outcome["end"] == "cancelled":
                 oversight.say("\n".join(cancelled(outcome)))
-        leaving, stray = core.left(), missing.loaded(outcome, chosen)
+        leaving, stray = core.left(), absences.loaded(outcome, chosen)
         if outcome["end"] == "finished":
             code = processes.wait()
         else:
@@ -255,7 +255,7 @@ def _run(ready: Preparation) -> Run:
         listener.join(GRACE)
     host_seconds = time.monotonic() - begun
     _complain(left, pumps)
-    tables = _tables(core.records()) if missing.has_figures(outcome) else {}
+    tables = _tables(core.records()) if absences.has_figures(outcome) else {}
     compiler = str(Path(chosen.path).with_name("mpicc"))
     placement = ready.placement[: len(core.pids())]  # those at which a rank has started
     evidence = Evidence(

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from elanite.base.text import counted, number, ranks
 from elanite.errors import Exit
-from elanite.mpirun import missing, where
+from elanite.mpirun import absences, call_sites
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +98,7 @@ def judge(evidence: Evidence) -> RunEnd:
     elif end in ("stopped", "foul"):
         message, code = outcome["message"], int(Exit.FAILED)
     elif end == "stray":
-        message, code = missing.stray_process(evidence)
+        message, code = absences.stray_process(evidence)
     elif end == "died" and 0 < len(outcome["dead"]) < len(evidence.placement):
         message, code = _partial_end(evidence)
     elif (abort := _abort(evidence)) is not None and end != "limit":
@@ -106,7 +106,7 @@ def judge(evidence: Evidence) -> RunEnd:
     elif end == "finished":
         message, code = _late_failure(evidence)
         if not message and outcome.get("unseen"):
-            message, code = missing.unseen_calls(evidence)
+            message, code = absences.unseen_calls(evidence)
     elif (
         end in ("died", "launcher gone", "no mpi")
         and evidence.code is not None
@@ -116,11 +116,11 @@ def judge(evidence: Evidence) -> RunEnd:
     elif end == "died" or (end == "launcher gone" and _culprit(reports) is not None):
         message, code = _died(evidence, waiting)
     elif end in ("no mpi", "launcher gone") and not outcome["attached"]:
-        message, code = missing.no_mpi(evidence)
+        message, code = absences.no_mpi(evidence)
     elif end == "absent" and _failed(reports):
         message, code = _died(evidence, waiting)
     elif end == "absent" or (end == "launcher gone" and outcome.get("absent")):
-        message, code = missing.absence(evidence)
+        message, code = absences.absence(evidence)
     elif end == "launcher gone":
         message, code = _launcher_gone(evidence), int(Exit.FAILED)
     elif end == "limit":
@@ -166,13 +166,13 @@ def locate(outcome: RunOutcome) -> None:
         # A rank outside of MPI is where it sleeps; if it runs, its place is unknown.
         outside = one["runs"] and one["call"] == "no call of MPI"
         found = (
-            where.site(one["pid"], 0 if outside else one["frame"])
+            call_sites.site(one["pid"], 0 if outside else one["frame"])
             if one["pid"] and "frame" in one
             else None
         )
         if found is not None:
             sites[one["rank"]] = found
-    lines = where.lines(sites.values())
+    lines = call_sites.lines(sites.values())
     for one in outcome["waiting"]:
         line = lines.get(sites[one["rank"]]) if one["rank"] in sites else None
         if line is not None:

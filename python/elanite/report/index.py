@@ -33,11 +33,11 @@ from elanite.study import heat_map
 from elanite.study.basis import studies, study
 from elanite.study.changes import read
 from elanite.study.sensitivity import FOLDER, kept
-from elanite.study.vary import varied
+from elanite.study.variation import varied
 from elanite.validation import readings, reference
 from elanite.validation.claims import claims
-from elanite.validation.quick import NOTE, looks_plan, planned
 from elanite.validation.scoreboard import verdicts
+from elanite.validation.short_runs import NOTE, looks_plan, planned
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -17,7 +17,7 @@ from elanite.report.content import ReportContent, in_order
 from elanite.report.pages.frame import environment, signs_once, template
 from elanite.study import ablation_table
 from elanite.study.changes import STRONG
-from elanite.validation import admissible, findings, papers, tally
+from elanite.validation import admissible_ranges, findings, papers, tally
 from elanite.validation.board import fitted, headline, of_today, widest
 from elanite.validation.cells import SIGN, one_run, simulated, spread
 from elanite.validation.cells import published as published_text
@@ -64,7 +64,7 @@ def templates(name: str, at: Callable[[str], str]) -> jinja2.Template:
         simulated=simulated,
         spread=spread,
         one_run=one_run,
-        ranged=admissible.verdict_words,
+        ranged=admissible_ranges.verdict_words,
         says=cover.row_text,
         sentences=findings.sentences,
         behind=findings.figure_words,

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 from elanite.campaign.cost import CostModel
 from elanite.results.looks import LAST, RUNS
-from elanite.validation import admissible
+from elanite.validation import admissible_ranges
 from elanite.validation.claims import claims
-from elanite.validation.quick import planned
 from elanite.validation.scoreboard import further
+from elanite.validation.short_runs import planned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -73,7 +73,7 @@ def parts(
         if quick and not decided:
             continue
         usual = planned(name, seed, 0 if quick else None)
-        for plan in [usual, *([] if quick else admissible.plans(usual, claims()))]:
+        for plan in [usual, *([] if quick else admissible_ranges.plans(usual, claims()))]:
             missing = {point.id: point for point in plan.points if store.current(point.id) is None}
             of_plan = (
                 decided if plan is usual else sum(bool(claim.admissible) for claim in of_experiment)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite.inputs.plan import Point
-    from elanite.mpirun.kept import KeptRun
+    from elanite.mpirun.run_tables import KeptRun
     from elanite.report.network import NetworkDrawing
     from elanite.store import Store
 

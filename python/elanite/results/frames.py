@@ -11,7 +11,7 @@ import polars as pl
 
 from elanite import _core
 from elanite.base.text import FEWEST
-from elanite.results.independent import independent
+from elanite.results.independent_values import independent
 from elanite.store import empty
 
 if TYPE_CHECKING:
@@ -130,7 +130,8 @@ def summarise(frame: pl.DataFrame, by: Sequence[str] | None = None) -> pl.DataFr
     """Means over batches and seeds with 95% confidence intervals: columns mean, low, high and n.
 
     ``by`` are a group's columns; all parameters and the metric by default. ``n`` is the count of
-    independent values (``elanite.results.independent``). A mean over shipped values stays marked.
+    independent values (``elanite.results.independent_values``). A mean over shipped values stays
+    marked.
     """
     keys = list(by) if by is not None else [*parameters(frame), "metric", "unit"]
     marks = [pl.col(SHIPPED).fill_null(value=False).any()] if SHIPPED in frame.columns else []

@@ -18,7 +18,7 @@ from elanite import _core
 from elanite.base.text import FEWEST, with_half
 from elanite.results import looks
 from elanite.results.frames import DRAWN, SHORT
-from elanite.results.independent import independent
+from elanite.results.independent_values import independent
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence

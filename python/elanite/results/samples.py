@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 NEGLIGIBLE = 0.01
 """Means are equal if their difference is surely below this fraction of the larger one; also the
-error for measured values without a sigma (see ``elanite.study.measured``).
+error for measured values without a sigma (see ``elanite.study.measurements``).
 """
 
 ROUNDED = 1e-12

@@ -40,7 +40,7 @@ import polars as pl
 from elanite import _core
 from elanite.base.text import FEWEST, counted, distinct, number
 from elanite.results.frames import REASON, STATE, padded, parameters, unloaded
-from elanite.results.independent import independent
+from elanite.results.independent_values import independent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

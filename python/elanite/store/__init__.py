@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.errors import ElaniteError
-from elanite.moved import former
+from elanite.migration import former
 from elanite.store import manifest
 from elanite.store.errors import DamagedError, NoFolderError, StoreError, UnreadableError
 from elanite.store.leases import Lease

@@ -26,7 +26,7 @@ from elanite.errors import UsageError
 from elanite.inputs.sources import did_you_mean
 from elanite.study.basis import measured
 from elanite.study.probes import probed
-from elanite.validation.ablated import OUTCOME, WHOLE, Ablation
+from elanite.validation.ablation_verdicts import OUTCOME, WHOLE, Ablation
 from elanite.validation.board import measured as figure_of
 from elanite.validation.verdict import judge
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from elanite import _core
 from elanite.base import bounded
 from elanite.study import ablation
-from elanite.validation import ablated
-from elanite.validation.ablated import WHOLE, Ablation
+from elanite.validation import ablation_verdicts
+from elanite.validation.ablation_verdicts import WHOLE, Ablation
 from elanite.validation.claim import COUNTED
 from elanite.validation.claims import claims
 
@@ -43,12 +43,12 @@ class AblationLine:
     @property
     def agrees(self) -> bool:
         """Whether the short runs give the scoreboard's verdict on the unchanged machine."""
-        return ablated.agrees(self.claim, self.rows)
+        return ablation_verdicts.agrees(self.claim, self.rows)
 
     @property
     def turning(self) -> list[Ablation]:
         """The verdicts that turn."""
-        names = ablated.turning(self.rows)
+        names = ablation_verdicts.turning(self.rows)
         return [row for row in self.rows if row.mechanism in names]
 
     def cell(self, mechanism: str) -> str:
@@ -110,8 +110,12 @@ class AblationTable:
 
 def table() -> AblationTable:
     """The shipped table."""
-    head = tomllib.loads(text) if (text := bounded.packaged_or_none("data", ablated.FILE)) else {}
-    shipped = ablated.shipped()
+    head = (
+        tomllib.loads(text)
+        if (text := bounded.packaged_or_none("data", ablation_verdicts.FILE))
+        else {}
+    )
+    shipped = ablation_verdicts.shipped()
     lines = tuple(
         AblationLine(claim, shipped.get(claim.id, ()))
         for claim in claims()

@@ -10,9 +10,9 @@ simulation's standard error where it draws random numbers). Only measured points
 are ordinary store points: an interrupted calibration that is repeated uses them again, and has the
 same result.
 
-The result has only values that the data determine (``study.identify``), each with its standard
-error and its 95% interval. A parameter that they do not determine keeps its value; the machine file
-notes it in its source. Parameter pairs with similar effects are named (``alike``).
+The result has only values that the data determine (``study.identifiability``), each with its
+standard error and its 95% interval. A parameter that they do not determine keeps its value; the
+machine file notes it in its source. Parameter pairs with similar effects are named (``alike``).
 
 A value set's points run at the same time, and so do the hypercube's sets and a derivative's.
 """
@@ -33,10 +33,10 @@ from elanite.inputs.overrides import of_experiment
 from elanite.inputs.plan import Plan, plan
 from elanite.results import frames
 from elanite.store import Store
-from elanite.study import measured, ranges
+from elanite.study import measurements, ranges
 from elanite.study.fit import Calibration, ErrorGroup, FittedValue, interval, pairs_alike, unlikely
-from elanite.study.identify import identify
-from elanite.study.measured import ValueComparison
+from elanite.study.identifiability import identify
+from elanite.study.measurements import ValueComparison
 from elanite.study.minimum import minimise
 from elanite.study.ranges import Choice, Range
 from elanite.study.search import ValueSearch
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
     from elanite.inputs.experiment import Experiment
     from elanite.inputs.plan import Point
-    from elanite.study.identify import ParameterInterval
-    from elanite.study.measured import MeasuredValue
+    from elanite.study.identifiability import ParameterInterval
+    from elanite.study.measurements import MeasuredValue
     from elanite.study.search import Progress
 
 BADLY = "as badly"
@@ -158,7 +158,7 @@ def foreseen(
     """
     keys = _ranges(fit)
     base = _base(experiments, machine)
-    targets = measured.read(Path(to), _plans(experiments, base, seed), note)
+    targets = measurements.read(Path(to), _plans(experiments, base, seed), note)
     store = Store(Path(out) / "store")
     simulate = partial(campaign.run, store=store, out=str(out))
     search = ValueSearch(base, experiments, keys, targets, store, seed, simulate)
@@ -183,7 +183,9 @@ def _places(
     after: Sequence[float],
 ) -> list[ValueComparison]:
     """The measured values beside those that were simulated before and after."""
-    about = {measured.key(point): frames.identity(point) for each in plans for point in each.points}
+    about = {
+        measurements.key(point): frames.identity(point) for each in plans for point in each.points
+    }
     found = []
     for each, *sides in zip(targets, search.sigmas, before, after, strict=True):
         unit = search.units[each.metric]

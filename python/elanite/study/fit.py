@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from elanite.base.text import micro, percent
-from elanite.study.identify import ALIKE
+from elanite.study.identifiability import ALIKE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from elanite.figures import Figure
     from elanite.inputs.machine import Machine
-    from elanite.study.measured import ValueComparison
+    from elanite.study.measurements import ValueComparison
 
 Row = tuple[str, ...]
 

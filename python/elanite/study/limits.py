@@ -11,8 +11,8 @@ A limit is one of these:
   digests;
 - ``warm-up``: the measured window begins before some sources' arrivals are stationary
   (``inputs.warmup``), so that the offered load differs from the nominal one;
-- ``assumed``: values that no source gives (``study.assumed``), with the claims that they move as
-  far as a study has computed that.
+- ``assumed``: values that no source gives (``study.assumptions``), with the claims that they move
+  as far as a study has computed that.
 
 A limit changes no result and no exit code. The commands print each limit once per plan, on standard
 error: ``check``, ``run``, ``sweep``, ``calibrate`` and ``reproduce`` with one experiment in full,
@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING
 from elanite import _core
 from elanite.base.text import counted, number, plain
 from elanite.inputs import warmup
-from elanite.study import assumed
-from elanite.study.assumed import NAMED
+from elanite.study import assumptions
+from elanite.study.assumptions import NAMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -98,7 +98,7 @@ def of_work(plans: Sequence[Plan], fitted: Collection[str] = ()) -> list[Limit]:
     found = [
         Limit(ASSUMED, each.machine, "assumed parameters", each.share, each.effects)
         for plan in _experiments(plans)
-        for each in assumed.of_plan(plan, fitted)
+        for each in assumptions.of_plan(plan, fitted)
     ]
     return of_plans(plans) + list(dict.fromkeys(found))
 

@@ -3,8 +3,8 @@
 An entry has the keys of ``elanite schema claim``. Its ``experiment`` is a file, by its path from
 the claims' folder, or a shipped experiment. In place of ``value`` an entry may have ``measured``:
 output from OSU, IMB, NCCL-tests or perftest, or a CSV file, as ``calibrate`` reads them
-(``elanite.study.measured``). Such an entry stands for a claim for each measured value with a point
-in the experiment; the file decides metric, unit and point.
+(``elanite.study.measurements``). Such an entry stands for a claim for each measured value with a
+point in the experiment; the file decides metric, unit and point.
 
 All mistakes are ``UsageError`` with file, line and key.
 """
@@ -20,7 +20,7 @@ from elanite.base.seeds import FIRST_SEED
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
 from elanite.results import frames
-from elanite.study import measured
+from elanite.study import measurements
 from elanite.validation.claims import FIGURES, MEASURED, OUTPUT, claims_of, scalars, series_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class OwnClaims:
         series, where = series_of(entry), entry.table("where")
         wanted = {name: scalars(where, name) for name in where.content}
         points = {
-            measured.key(point): point
+            measurements.key(point): point
             for point in whole.points
             if (not series or point.series in series)
             and all(point.parameters.get(name) in values for name, values in wanted.items())
@@ -90,11 +90,13 @@ class OwnClaims:
                 "series" if series else "where", f"{whole.experiment.name} has no such point"
             )
         some = replace(whole, points=tuple(points.values()))
-        values = measured.read(self.file.parent / entry.string(OUTPUT), [some], self.notes.append)
+        values = measurements.read(
+            self.file.parent / entry.string(OUTPUT), [some], self.notes.append
+        )
         return [_claim(entry, each, points[each.key]) for each in values]
 
 
-def _claim(entry: DataTable, value: measured.MeasuredValue, point: Point) -> DataTable:
+def _claim(entry: DataTable, value: measurements.MeasuredValue, point: Point) -> DataTable:
     """The entry for one measured value."""
     size = frames.identity(point).get("message_bytes")
     parts = [

@@ -23,7 +23,7 @@ from elanite import _core
 from elanite.errors import ConfigError, UsageError
 from elanite.inputs.machine import Machine
 from elanite.inputs.overrides import of_experiment
-from elanite.study.vary import texts
+from elanite.study.variation import texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

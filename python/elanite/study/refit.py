@@ -23,7 +23,7 @@ from elanite.results.numbers import Number
 from elanite.study.basis import measured
 from elanite.study.minimum import solver
 from elanite.study.search import Search, Simulate
-from elanite.study.vary import scaled
+from elanite.study.variation import scaled
 from elanite.validation.verdict import judge
 
 if TYPE_CHECKING:

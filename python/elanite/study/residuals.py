@@ -17,7 +17,7 @@ import polars as pl
 from elanite.base.text import SCALE, heading, worded
 from elanite.figures import dodge, grouping, sides
 from elanite.figures.style import RULE, Figure, layered
-from elanite.study.measured import UNKNOWN, ValueComparison
+from elanite.study.measurements import UNKNOWN, ValueComparison
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -19,7 +19,7 @@ from elanite import _core
 from elanite.errors import ConfigError, ElaniteError, UsageError
 from elanite.inputs.plan import plan
 from elanite.inputs.sources import did_you_mean
-from elanite.study import measured, ranges
+from elanite.study import measurements, ranges
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from elanite.inputs.machine import Machine
     from elanite.inputs.plan import Plan, Point
     from elanite.store import Store
-    from elanite.study.measured import Key, MeasuredValue
+    from elanite.study.measurements import Key, MeasuredValue
     from elanite.study.ranges import Range
 
 Texts = tuple[str, ...]
@@ -264,13 +264,13 @@ class ValueSearch(Search):
         changes = [*experiment.overrides, *self.machine.overrides, *self._changes(texts)]
         whole = plan(experiment.file, [self.machine.file], changes, self.seed)
         wanted = {target.key for target in self.targets}
-        return whole.only([point.id for point in whole.points if measured.key(point) in wanted])
+        return whole.only([point.id for point in whole.points if measurements.key(point) in wanted])
 
     def _tables(self, points: Sequence[Point]) -> dict[Key, dict[tuple[str, str], list[float]]]:
         """For each configuration the values by metric and job, over batches and seeds."""
         found: dict[Key, dict[tuple[str, str], list[float]]] = {}
         for point in points:
-            values = found.setdefault(measured.key(point), {})
+            values = found.setdefault(measurements.key(point), {})
             rows = self.store.table(point.id, "rows").select("metric", "unit", "job", "value")
             for metric, unit, job, value in rows.iter_rows():
                 self.units[metric] = unit or ""

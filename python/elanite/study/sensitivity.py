@@ -26,7 +26,7 @@ from elanite.store import Store, keep, versions
 from elanite.study.basis import claim_points, measured, traffic
 from elanite.study.changes import SCHEMA
 from elanite.study.probes import probed
-from elanite.study.vary import varied
+from elanite.study.variation import varied
 from elanite.validation.verdict import judge
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from elanite.campaign import CampaignOutcome, Observer
     from elanite.inputs.plan import Plan
     from elanite.study.basis import Study
-    from elanite.study.vary import UncertainParameter
+    from elanite.study.variation import UncertainParameter
     from elanite.validation.claim import Claim
     from elanite.validation.measures import Finding, Measurement, Order
     from elanite.validation.verdict import Verdict

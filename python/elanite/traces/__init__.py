@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elanite.traces.chakra_reading import ReadingOptions
-    from elanite.traces.writing import Writing
+    from elanite.traces.goal_lines import Writing
 
 OTF2 = ".otf2"
 CHAKRA = (".et", ".json")

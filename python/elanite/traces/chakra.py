@@ -33,7 +33,7 @@ from elanite.traces.chakra_calls import OperationRegister
 from elanite.traces.chakra_ranks import LARGEST, Ranks
 from elanite.traces.chakra_reading import NcclTransport, ReadingOptions
 from elanite.traces.collectives import Block
-from elanite.traces.writing import Writing
+from elanite.traces.goal_lines import Writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

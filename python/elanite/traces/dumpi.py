@@ -29,8 +29,8 @@ from elanite.errors import RunError, UsageError
 from elanite.traces import collectives
 from elanite.traces.calls import CollectiveCall, expand
 from elanite.traces.dumpi_file import SIZES, DumpiCall, calls
+from elanite.traces.goal_lines import Writing
 from elanite.traces.tape import Tape, TapePlace
-from elanite.traces.writing import Writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -38,9 +38,9 @@ from elanite.base import bounded
 from elanite.base.foreign import optional, reading
 from elanite.errors import RunError
 from elanite.traces.calls import KNOWN, ROOTED, CollectiveCall
+from elanite.traces.goal_lines import Writing
 from elanite.traces.otf2_rank import RankTranslation
 from elanite.traces.tape import Tape
-from elanite.traces.writing import Writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,7 +22,7 @@ from elanite.base import bounded, build, html
 from elanite.base.rows import first, rows
 from elanite.base.units import amount
 from elanite.errors import Exit, RunError, UsageError
-from elanite.moved import former
+from elanite.migration import former
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.evidence import TrafficTotals
 from elanite.mpirun.interrupts import Interrupts

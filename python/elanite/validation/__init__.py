@@ -15,8 +15,9 @@ A claim's way from its file to the report; each file is read once:
 
 ``claim`` has a claim's fields; ``board`` and ``cells`` are the verdicts as text.
 
-- ``admissible``, ``readings``: a source's open ranges and open words. ``proofs``: sources that
-  contradict themselves.
-- ``quick`` and ``reference``: short runs, and the points that they leave out. ``papers``: chapters.
-- ``ablated`` and ``tally``: the claims that count. ``findings``: claims as sentences.
+- ``admissible_ranges``, ``readings``: a source's open ranges and open words. ``proofs``: sources
+  that contradict themselves.
+- ``short_runs`` and ``reference``: short runs, and the points that they leave out. ``papers``:
+  chapters.
+- ``ablation_verdicts`` and ``tally``: the claims that count. ``findings``: claims as sentences.
 """

@@ -8,7 +8,7 @@ from elanite import _core
 from elanite.base.build import DIGITS, UNKNOWN
 from elanite.base.text import counted, percent
 from elanite.results.looks import ERROR, RUNS
-from elanite.validation import admissible, tally
+from elanite.validation import admissible_ranges, tally
 from elanite.validation.cells import SIGN, one_run, published, simulated, spread
 from elanite.validation.claim import fitted_parameters
 
@@ -27,7 +27,9 @@ def measured(verdict: Verdict) -> str:
     words = [simulated(verdict), spread(verdict)]
     if isinstance(verdict.simulated, list) and verdict.note:
         words.append(f"({verdict.note})")
-    words += [f"({said})" for said in (one_run(verdict), admissible.verdict_words(verdict)) if said]
+    words += [
+        f"({said})" for said in (one_run(verdict), admissible_ranges.verdict_words(verdict)) if said
+    ]
     return " ".join(filter(None, words))
 
 
@@ -259,7 +261,7 @@ def _notes(verdicts: Sequence[Verdict]) -> list[str]:
         "",
         *(
             f"- `{v.claim.id}`: {v.state};"
-            f" {admissible.verdict_words(v) or 'not run at the ends of its range'}."
+            f" {admissible_ranges.verdict_words(v) or 'not run at the ends of its range'}."
             for v in verdicts
             if v.claim.admissible
         ),

@@ -13,7 +13,7 @@ from elanite.inputs import sources
 
 if TYPE_CHECKING:
     from elanite.inputs.plan import Point
-    from elanite.results.select import Scalar
+    from elanite.results.selection import Scalar
     from elanite.store import Table
     from elanite.validation.measures import Measure
 
@@ -95,7 +95,7 @@ class Claim:
     """
     admissible: str = ""
     """A parameter with an admissible range over which the claim is judged, too
-    (``elanite.validation.admissible``).
+    (``elanite.validation.admissible_ranges``).
     """
     test: str = ""
     known_miss: str = ""

@@ -49,7 +49,7 @@ from elanite.validation.proofs import checked
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from elanite.results.select import Scalar
+    from elanite.results.selection import Scalar
     from elanite.validation.measures.quantities import ColumnSelection, Quantity
 
 WORDS = {

@@ -24,8 +24,8 @@ from elanite.inputs.sources import did_you_mean
 from elanite.inputs.tables import loaded
 from elanite.validation.cells import published
 from elanite.validation.claims import claims, scalars
-from elanite.validation.quick import planned
 from elanite.validation.scoreboard import measurement
+from elanite.validation.short_runs import planned
 from elanite.validation.verdict import judge
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Point
     from elanite.inputs.tables import DataTable
     from elanite.results.numbers import StatementPart
-    from elanite.results.select import Scalar
+    from elanite.results.selection import Scalar
     from elanite.store import Store
     from elanite.validation.claim import Claim
     from elanite.validation.verdict import Verdict

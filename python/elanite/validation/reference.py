@@ -21,7 +21,7 @@ import polars as pl
 from elanite.base import bounded
 from elanite.results import frames
 from elanite.store import TABLES
-from elanite.validation import quick
+from elanite.validation import short_runs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ def rows(plan: Plan) -> pl.DataFrame | None:
     """The tidy rows of the points that a plan's quick form leaves out, marked; `None` if no rows
     are shipped.
     """
-    points = {point.id: point for point in quick.left_out(plan.experiment.name)}
+    points = {point.id: point for point in short_runs.left_out(plan.experiment.name)}
     found = _table().filter(pl.col("id").is_in(list(points)))
     tables = found.partition_by("id", as_dict=True, include_key=False, maintain_order=True)
     here = [points[str(identity)] for (identity,) in tables]
@@ -67,8 +67,8 @@ def write(store: Store, file: Path) -> int:
     Raises ``LookupError`` if the store lacks a point.
     """
     tables = []
-    for name in quick.table():
-        for point in quick.left_out(name):
+    for name in short_runs.table():
+        for point in short_runs.left_out(name):
             if store.get(point.id) is None:
                 raise LookupError(
                     f"the store has no point {point.id} of {name}, series {point.series}"

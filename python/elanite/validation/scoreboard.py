@@ -15,11 +15,11 @@ from elanite.base.text import are
 from elanite.inputs import sources
 from elanite.results.looks import LAST, RUNS
 from elanite.store import Store
-from elanite.validation import admissible
+from elanite.validation import admissible_ranges
 from elanite.validation.claims import claims
 from elanite.validation.measures import kinds
 from elanite.validation.measures.quantities import MissingError
-from elanite.validation.quick import planned, shortened
+from elanite.validation.short_runs import planned, shortened
 from elanite.validation.verdict import RangeEnd, Verdict, judge
 
 if TYPE_CHECKING:
@@ -75,12 +75,12 @@ def _judged(
 def _over_range(found: Verdict, planned: Plan, store: Store) -> Verdict:
     """The verdict, with verdicts at the ends of the admissible range as far as these were run."""
     claim = found.claim
-    range_ = admissible.of_claim(claim, planned)
+    range_ = admissible_ranges.of_claim(claim, planned)
     ends = []
     for value in range_.ends:
         points = [
             p
-            for p in admissible.plan_at(planned, claim.admissible, value).points
+            for p in admissible_ranges.plan_at(planned, claim.admissible, value).points
             if claim.asks_for(p)
         ]
         if all(store.get(point.id) is not None for point in points):
@@ -109,7 +109,7 @@ def scoreboard(
     """Judge all claims from the finished points below ``out``, on the machines that the experiments
     name.
 
-    ``quick`` takes a quick run's points (see ``elanite.validation.quick``).
+    ``quick`` takes a quick run's points (see ``elanite.validation.short_runs``).
     """
     return verdicts(Store(Path(out) / "store"), seed, quick=quick)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elanite.validation import ablated
+from elanite.validation import ablation_verdicts
 from elanite.validation.claim import COUNTED
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def line_of(verdict: Verdict) -> str:
         return claim.rank
     if claim.today:
         return "headline"  # the removed mechanisms belong to the Quadrics networks
-    falsifiable = ablated.falsifiable(claim)
+    falsifiable = ablation_verdicts.falsifiable(claim)
     return "open" if falsifiable is None else "headline" if falsifiable else "steady"
 
 

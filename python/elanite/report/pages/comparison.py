@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from elanite.base import bounded
 from elanite.base.text import distinct, heading, plain
-from elanite.figures import compared
+from elanite.figures import figure_changes
 from elanite.report.pages.files import tame
 from elanite.report.pages.frame import Page, PageTable, Section
 from elanite.report.pages.inputs import Inputs
@@ -59,7 +59,7 @@ def _settings(found: Comparison) -> list[Section]:
 
 
 def _figures_of(found: Comparison) -> list[Section]:
-    drawn = compared.draw(found.lines)
+    drawn = figure_changes.draw(found.lines)
     return [
         Section(
             f"{experiment} {series}",

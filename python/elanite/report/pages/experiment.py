@@ -16,10 +16,10 @@ import polars as pl
 from elanite import figures
 from elanite.base import build
 from elanite.base.text import are, counted, number, plain, value_list
-from elanite.figures import beside, grouping
-from elanite.figures.missing import missing
+from elanite.figures import grouping, matrix_comparison
+from elanite.figures.empty_figures import missing
 from elanite.inputs.machine import Machine
-from elanite.report.pages import curves, findings, hottest, programs, summaries
+from elanite.report.pages import curves, findings, hot_links, programs, summaries
 from elanite.report.pages.failures import failures, rails
 from elanite.report.pages.frame import Page, Section
 from elanite.results import frames
@@ -75,9 +75,11 @@ def page(
     named = curves.within_kinds(rows, kinds)
     own = [_label_point(point, shared, searches, named[point.series]) for point in points]
     links = (
-        hottest.hottest(own, store, columns) if any(_loaded(point, store) for point in own) else []
+        hot_links.hottest(own, store, columns)
+        if any(_loaded(point, store) for point in own)
+        else []
     )
-    best = hottest.first(links)
+    best = hot_links.first(links)
     drawn = _figures(plan, store, rows, kinds)
     empty = missing(plan, store, [one.name for one in drawn])
     lost, counts = failures(_with_parameters(_without_shared_changes(rows, shared), named), columns)
@@ -88,9 +90,9 @@ def page(
         )
     ]
     if best is not None:
-        known = hottest.shares(best.point, store)
-        found += [hottest.sentence(best, links, known), *hottest.slowest(own, store, columns)]
-        results.append(Section("Hottest links", tables=hottest.tables(links, best, known)))
+        known = hot_links.shares(best.point, store)
+        found += [hot_links.sentence(best, links, known), *hot_links.slowest(own, store, columns)]
+        results.append(Section("Hottest links", tables=hot_links.tables(links, best, known)))
     results += programs.sections(own, store, columns)
     results += _congestion(links, store)
     return Page(
@@ -126,18 +128,20 @@ def pictures(plan: Plan, store: Store) -> list[Figure]:
     named = curves.within_kinds(rows, kinds)
     own = [_label_point(point, shared, searches, named[point.series]) for point in points]
     sliced = [point for point in own if point.run["slices"]]
-    links = hottest.hottest(sliced, store, curves.distinguishing(rows)) if sliced else []
-    first: dict[str, hottest.Hottest] = {}
+    links = hot_links.hottest(sliced, store, curves.distinguishing(rows)) if sliced else []
+    first: dict[str, hot_links.Hottest] = {}
     for one in links:
         if one.links["waiting_us"].sum() > 0:
             first.setdefault(one.configuration, one)
     shown = list(first.values())[:MOST_MATRICES]
-    cases = [beside.PicturePoint(one.configuration, matrix(one.point, store)) for one in shown]
+    cases = [
+        matrix_comparison.PicturePoint(one.configuration, matrix(one.point, store)) for one in shown
+    ]
     flows = programs.figures(own, store, curves.distinguishing(rows))
     return [
         *_figures(plan, store, rows, kinds),
         *flows,
-        *(beside.still_pictures(cases) if cases else []),
+        *(matrix_comparison.still_pictures(cases) if cases else []),
     ]
 
 
@@ -217,21 +221,21 @@ def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]
             twins = [name + suffix for name in decided for suffix in frames.SUFFIX.values()]
             here = here.drop([name for name in (*decided, *twins) if name in here.columns])
             here = here.with_columns(pl.col("series").alias("case"), series=pl.lit(title))
-        drawn += figures.generic.draw(here, {title: kind})
+        drawn += figures.default_figures.draw(here, {title: kind})
     return list(figures.unique(drawn))
 
 
-def _congestion(links: Sequence[hottest.Hottest], store: Store) -> list[Section]:
+def _congestion(links: Sequence[hot_links.Hottest], store: Store) -> list[Section]:
     """The congestion matrices of the points with the hottest links, of all seeds; the hottest point
     comes up first.
     """
     waited = [one for one in links if one.links["waiting_us"].sum() > 0]
     if not waited:
         return []
-    shown = sorted(waited, key=hottest.heat, reverse=True)[:MOST_MATRICES]
+    shown = sorted(waited, key=hot_links.heat, reverse=True)[:MOST_MATRICES]
     chosen = {one.point.id for one in shown}
     inside = [one for one in waited if one.point.id in chosen]
-    cases = [beside.PicturePoint(one.label, matrix(one.point, store)) for one in inside]
+    cases = [matrix_comparison.PicturePoint(one.label, matrix(one.point, store)) for one in inside]
     start = [one.point.id for one in inside].index(shown[0].point.id)
     text = []
     if len(shown) == len(waited) < len(links):
@@ -241,7 +245,7 @@ def _congestion(links: Sequence[hottest.Hottest], store: Store) -> list[Section]
             f"The {len(shown)} of {counted(len(links), 'point')} with the longest waits for one"
             " link."
         )
-    drawn = beside.draw(cases, start)
+    drawn = matrix_comparison.draw(cases, start)
     return [Section("Congestion", text, drawn)] if drawn else []
 
 

@@ -17,7 +17,7 @@ from elanite import _core
 from elanite.base.text import ROUNDING, YES_OR_NO, are, counted, distinct, number, worded
 from elanite.report.pages.curves import JOBS, LATENCY, SEARCHED, Curve, CurvePoint
 from elanite.report.pages.programs import FLOWS
-from elanite.report.pages.worded import LOWER_END, few_messages, mean_of, scaled, united, with_half
+from elanite.report.pages.wording import LOWER_END, few_messages, mean_of, scaled, united, with_half
 from elanite.results.states import QueueState
 
 if TYPE_CHECKING:

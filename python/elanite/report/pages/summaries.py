@@ -8,7 +8,7 @@ from elanite import _core
 from elanite.base.text import YES_OR_NO, heading, worded
 from elanite.report.pages.curves import JOBS, LATENCY, PROGRAMS, SEARCHED
 from elanite.report.pages.frame import PageTable
-from elanite.report.pages.worded import LOWER_END, cell, few_messages, with_half
+from elanite.report.pages.wording import LOWER_END, cell, few_messages, with_half
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

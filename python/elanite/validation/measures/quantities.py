@@ -1,6 +1,6 @@
 """Quantities: the mean over selected rows, or a figure made from other quantities.
 
-A ``Mean`` selects rows by their columns (see ``results.select``); an ``Extreme`` stands for a
+A ``Mean`` selects rows by their columns (see ``results.selection``); an ``Extreme`` stands for a
 column's least or greatest number, and a bound may be a quantity itself. A ``PairFigure`` compares
 one quantity with another, ``UnaryFigure`` changes one, and ``ColumnFigure`` takes one over a
 column's values.
@@ -23,12 +23,12 @@ import polars as pl
 from elanite.base import text
 from elanite.base.text import number as plain
 from elanite.results.numbers import Number, averaged, difference, ratio
-from elanite.results.select import chosen, empty
+from elanite.results.selection import chosen, empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from elanite.results.select import Scalar
+    from elanite.results.selection import Scalar
 
     Group = dict[str, Scalar]
 

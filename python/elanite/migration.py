@@ -1,7 +1,8 @@
 """Former places and names: they work for one release, with a ``DeprecationWarning``.
 
 A module in ``MOVED`` is made when it is imported. It has the listed names and takes them from their
-new places. A module in ``RENAMED`` has the former names of its classes by ``former``. The names of
+new places. A module in ``MODULES`` has a new name, and all of its names are found under the former
+one. A module in ``RENAMED`` has the former names of its classes by ``former``. The names of
 ``elanite.__all__`` did not move.
 """
 
@@ -49,6 +50,46 @@ MOVED = {
 }
 """Old modules, and the new module for each public name."""
 
+MODULES = {
+    "elanite.cli.former": "elanite.cli.former_commands",
+    "elanite.cli.importing": "elanite.cli.network_import",
+    "elanite.cli.opening": "elanite.cli.page_inputs",
+    "elanite.cli.placing": "elanite.cli.placement_run",
+    "elanite.figures.animated": "elanite.figures.animation",
+    "elanite.figures.asked": "elanite.figures.figure_requests",
+    "elanite.figures.asked_layers": "elanite.figures.request_layers",
+    "elanite.figures.beside": "elanite.figures.matrix_comparison",
+    "elanite.figures.combined": "elanite.figures.io_interference",
+    "elanite.figures.compared": "elanite.figures.figure_changes",
+    "elanite.figures.generic": "elanite.figures.default_figures",
+    "elanite.figures.missing": "elanite.figures.empty_figures",
+    "elanite.figures.published": "elanite.figures.published_values",
+    "elanite.formats.recognise": "elanite.formats.recognition",
+    "elanite.inputs.imported": "elanite.inputs.network_import",
+    "elanite.inputs.imported_clock": "elanite.inputs.network_clock",
+    "elanite.inputs.imported_traffic": "elanite.inputs.network_traffic",
+    "elanite.moved": "elanite.migration",
+    "elanite.mpirun.kept": "elanite.mpirun.run_tables",
+    "elanite.mpirun.missing": "elanite.mpirun.absences",
+    "elanite.mpirun.where": "elanite.mpirun.call_sites",
+    "elanite.report.pages.hottest": "elanite.report.pages.hot_links",
+    "elanite.report.pages.opening": "elanite.report.pages.page_extraction",
+    "elanite.report.pages.worded": "elanite.report.pages.wording",
+    "elanite.results.beside": "elanite.results.machine_comparison",
+    "elanite.results.independent": "elanite.results.independent_values",
+    "elanite.results.select": "elanite.results.selection",
+    "elanite.study.identify": "elanite.study.identifiability",
+    "elanite.study.measured": "elanite.study.measurements",
+    "elanite.study.studied": "elanite.study.study_findings",
+    "elanite.study.vary": "elanite.study.variation",
+    "elanite.traces.together": "elanite.traces.joint_replay",
+    "elanite.traces.writing": "elanite.traces.goal_lines",
+    "elanite.validation.ablated": "elanite.validation.ablation_verdicts",
+    "elanite.validation.admissible": "elanite.validation.admissible_ranges",
+    "elanite.validation.quick": "elanite.validation.short_runs",
+}
+"""Former names of modules, with the present ones."""
+
 CALLED = {"elanite.noise": "measure", "elanite.replay": "replay"}
 """Names that stand for a function in ``elanite``: the old module is called as this function."""
 
@@ -91,7 +132,7 @@ class _Old(ModuleType):
         if place is None:
             raise AttributeError(
                 f"module '{self.__name__}' has no attribute '{name}'; its names moved: see"
-                " elanite.moved"
+                " elanite.migration"
             )
         warnings.warn(
             f"{self.__name__}.{name} is {place}.{name} now; the old name works until the next"
@@ -106,6 +147,20 @@ class _Old(ModuleType):
         return getattr(import_module(MOVED[self.__name__][verb]), verb)(*values, **named)
 
 
+class _Renamed(ModuleType):
+    """A module under its former name."""
+
+    def __getattr__(self, name: str) -> object:
+        place = MODULES[self.__name__]
+        found = getattr(import_module(place), name)
+        warnings.warn(
+            f"{self.__name__} is {place} now; the old name works until the next release",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return found
+
+
 class _Finder(MetaPathFinder, Loader):
     """Finds the old modules; asked after all other finders."""
 
@@ -113,9 +168,11 @@ class _Finder(MetaPathFinder, Loader):
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         del path, target
-        return ModuleSpec(name, self) if name in MOVED else None
+        return ModuleSpec(name, self) if name in MOVED or name in MODULES else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
+        if spec.name in MODULES:
+            return _Renamed(spec.name, f"The former name of {MODULES[spec.name]}.")
         return _Old(spec.name, f"The old place of {', '.join(MOVED[spec.name])}.")
 
     def exec_module(self, module: ModuleType) -> None:

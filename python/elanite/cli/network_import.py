@@ -84,7 +84,7 @@ class Import(Request):
         """Run the command."""
         from elanite import formats
         from elanite.errors import UsageError
-        from elanite.inputs import imported, imported_traffic, sources
+        from elanite.inputs import network_import, network_traffic, sources
 
         network: Network | None = None
         origin = ""
@@ -112,17 +112,19 @@ class Import(Request):
         texts: dict[str, str] = {}
         notes: list[str] = []
         if network is not None:
-            made = imported.machine(network, origin, name, sources.read("machine", self.from_))
+            made = network_import.machine(
+                network, origin, name, sources.read("machine", self.from_)
+            )
             texts, notes = dict(made.texts), list(made.notes)
             if any(not each.isdecimal() for each in network.nodes):
-                texts[".placement.txt"] = imported_traffic.placement(network)
+                texts[".placement.txt"] = network_traffic.placement(network)
         if lists:
-            texts[".flows.csv"], more = imported_traffic.flows(lists, network)
+            texts[".flows.csv"], more = network_traffic.flows(lists, network)
             notes += more
             if network is not None:
-                classes = len(imported_traffic.priorities(lists))
+                classes = len(network_traffic.priorities(lists))
                 files = f"{name}.toml", f"{name}.flows.csv"
-                texts[".traffic.toml"] = imported_traffic.experiment(
+                texts[".traffic.toml"] = network_traffic.experiment(
                     name, *files, classes, made.channels
                 )
         written = self._write(texts, target)

@@ -35,7 +35,7 @@ from elanite.errors import ConfigError, UsageError
 from elanite.formats.network import Network, fail, graph_names, top
 from elanite.formats.quantities import exact, shown
 from elanite.inputs import graphs, toml
-from elanite.inputs import imported_clock as clocks
+from elanite.inputs import network_clock as clocks
 from elanite.inputs.machine import Machine
 from elanite.inputs.sources import Source
 

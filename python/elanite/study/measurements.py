@@ -31,7 +31,7 @@ from elanite import _core
 from elanite.base import bounded
 from elanite.base.foreign import reading
 from elanite.errors import UsageError
-from elanite.formats import benchmarks, recognise
+from elanite.formats import benchmarks, recognition
 from elanite.inputs import figure_checks
 from elanite.inputs.sources import did_you_mean
 from elanite.results import frames
@@ -95,7 +95,7 @@ def read(
     """
     with reading(file, "it cannot be read", "give a CSV file in UTF-8"):
         text = bounded.typed(file, bounded.TABLE).decode("utf-8-sig")
-    if getattr(recognise.of_text(text), "remedy", None) == recognise.MEASURED:
+    if getattr(recognition.of_text(text), "remedy", None) == recognition.MEASURED:
         return _printed(file, text, plans, note)
     reader = csv.DictReader(io.StringIO(text, newline=""))
     with reading(lambda: f"{file}:{reader.line_num}", "this is no CSV"):

@@ -26,7 +26,7 @@ from elanite.inputs import sources
 from elanite.inputs.plan import ON
 from elanite.inputs.sources import did_you_mean
 from elanite.results.frames import SUFFIX
-from elanite.results.select import chosen
+from elanite.results.selection import chosen
 from elanite.validation import papers
 from elanite.validation.cells import published as stated
 from elanite.validation.claims import claims

@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import elanite as el
-from elanite.moved import CALLED, MOVED, RENAMED
+from elanite.migration import CALLED, MODULES, MOVED, RENAMED
 
 NAMES = [(old, name) for old, names in MOVED.items() for name in names]
 
@@ -36,6 +36,20 @@ def test_a_former_name_is_the_new_one_with_a_warning(place: str, name: str) -> N
     assert told[0].filename == __file__
     with pytest.raises(AttributeError, match="no attribute 'Anything'"):
         _ = module.Anything
+
+
+@pytest.mark.parametrize("old", MODULES)
+def test_a_renamed_module_is_found_under_its_former_name_with_a_warning(old: str) -> None:
+    new = importlib.import_module(MODULES[old])
+    name = next(one for one in vars(new) if not one.startswith("__"))
+    with pytest.warns(
+        DeprecationWarning, match=rf"^{old} is {MODULES[old]} now; the old name works"
+    ) as told:
+        found = getattr(importlib.import_module(old), name)
+    assert found is getattr(new, name)
+    assert told[0].filename == __file__
+    with pytest.raises(AttributeError, match="no attribute 'Anything'"):
+        _ = importlib.import_module(old).Anything
 
 
 def test_all_forms_of_import_find_a_moved_name() -> None:

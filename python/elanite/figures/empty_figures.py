@@ -13,7 +13,7 @@ from elanite import figures
 from elanite.inputs import figure_checks
 from elanite.inputs.sources import did_you_mean
 from elanite.results import frames
-from elanite.results.select import chosen
+from elanite.results.selection import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

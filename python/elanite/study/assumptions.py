@@ -1,7 +1,7 @@
 """Assumed parameters: values that no source gives and no claim was fitted to, and their effects.
 
-The effects are those that a machine's shipped study has computed (``study.studied``). A machine
-whose study has found none has no warning.
+The effects are those that a machine's shipped study has computed (``study.study_findings``). A
+machine whose study has found none has no warning.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from elanite import _core
 from elanite.inputs import sources
 from elanite.inputs.machine import Machine
 from elanite.inputs.overrides import of_experiment
-from elanite.study import studied
-from elanite.study.vary import UNKNOWN
+from elanite.study import study_findings
+from elanite.study.variation import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from elanite.inputs.machine import Parameter
     from elanite.inputs.plan import Plan
     from elanite.inputs.sources import Source
-    from elanite.study.studied import Effect
+    from elanite.study.study_findings import Effect
 
 NAMED = 3
 """Most values, parameters or alike limits that a line names."""
@@ -89,7 +89,7 @@ def of_plan(plan: Plan, fitted: Collection[str] = ()) -> list[AssumedParameters]
 
 def _effects(plan: Plan, machine: Machine, keys: Sequence[str]) -> str:
     """The computed effects of some machine parameters in words; empty if its study has none."""
-    study = studied.shipped().get(machine.file.name)
+    study = study_findings.shipped().get(machine.file.name)
     if study is None or not _is_shipped(machine.file):
         return (
             "no study has computed their effects; vary them: elanite sweep EXPERIMENT --vary"

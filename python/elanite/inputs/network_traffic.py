@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from elanite.errors import UsageError
 from elanite.inputs import toml
-from elanite.inputs.imported import MOST_CHANNELS
+from elanite.inputs.network_import import MOST_CHANNELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

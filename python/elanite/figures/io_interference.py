@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from elanite.base.rows import rows as rows_of
-from elanite.figures import axes, grouping, published
+from elanite.figures import axes, grouping, published_values
 from elanite.figures.curves import ends, loads, of_loads, signs
 from elanite.figures.style import FORMAT, HOT, Figure, colour, layered, opacity
 from elanite.results.numbers import Number, at_least, averaged, ratio
@@ -58,7 +58,7 @@ def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
             of_loads(every, ["io.load_MBps", "io_nodes", "mapping", "compute.load_MBps"])
         )
         others = of_loads(alone, ["nodes", "load_MBps"])["mean"].to_list() if len(alone) else []
-        stated = published.drawn(published.of_claims(every, "combined.alone"))
+        stated = published_values.drawn(published_values.of_claims(every, "combined.alone"))
         to = right, max([top, *others, *(axes.HEADROOM * value for value in stated)])
     for io_load in beside["io.load_MBps"].unique().sort().to_list():
         for io_nodes in IO_NODES:
@@ -108,8 +108,8 @@ def _load(
     if not same.is_empty():
         order = data["mapping"].unique(maintain_order=True).to_list()
         layers.append(_compute_alone(of_loads(same, ["mapping", "load"]), order))
-    layers += published.layers(
-        published.of_claims(beside, "combined.alone"), axes.rounded((0.0, top[1]))
+    layers += published_values.layers(
+        published_values.of_claims(beside, "combined.alone"), axes.rounded((0.0, top[1]))
     )
     return Figure(f"19{letter}", title, f"figure 19 {letter}", caption, layered(title, layers))
 

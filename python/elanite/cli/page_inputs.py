@@ -53,15 +53,15 @@ class Open(Request):
         from elanite import _core
         from elanite.base import bounded
         from elanite.base.text import counted
-        from elanite.report.pages import opening
+        from elanite.report.pages import page_extraction
 
-        found = opening.read(self.page)
+        found = page_extraction.read(self.page)
         folder = (
             self.into
             if self.into is not None
             else Path("stdin" if self.page == bounded.STDIN else self.page.stem)
         )
-        written = opening.unpack(found, folder)
+        written = page_extraction.unpack(found, folder)
         names = [str(one.relative_to(folder)) for one in written]
         shown = f": {', '.join(names)}" if len(names) <= MOST_NAMES else ""
         say(f"{counted(len(names), 'file')} in {folder}{shown}")
@@ -73,4 +73,4 @@ class Open(Request):
                 f"warning: model revision {found.model} made the page, and this Elanite has"
                 f" revision {_core.MODEL_REVISION}: results may differ"
             )
-        data(opening.line(found, folder))
+        data(page_extraction.line(found, folder))

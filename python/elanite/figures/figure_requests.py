@@ -17,7 +17,7 @@ import polars as pl
 
 from elanite.base.text import counted, grouped, plain, value_list
 from elanite.errors import UsageError
-from elanite.figures import asked_layers, axes, origin, published
+from elanite.figures import axes, origin, published_values, request_layers
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.style import Figure, layered
@@ -33,7 +33,7 @@ from elanite.results.frames import (
     unloaded,
 )
 from elanite.results.policies import with_policies
-from elanite.results.select import chosen, empty
+from elanite.results.selection import chosen, empty
 from elanite.results.states import QueueState, is_steady, with_states
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 CURVE = grouping_of.CURVE
 
-TEMPLATE = asked_layers.TEMPLATE
+TEMPLATE = request_layers.TEMPLATE
 
 _COLUMN = re.compile(r"\{([^{}]+)\}")
 
@@ -129,7 +129,7 @@ def figures_over(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
             continue
         grouping = _grouping(panel, selected, _axis_of(panel, here))
         parts = list(grouping_of.panels(selected, grouping, panel["metric"]))
-        panel = asked_layers.titled(panel, selected)
+        panel = request_layers.titled(panel, selected)
         drawn = [
             (*one, _means(panel, one[1].rows, grouping))
             for one in _lettered(panel, parts, grouping)
@@ -148,18 +148,20 @@ def figures_over(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
     common = axes.share_scale(means, log=asked["log"])
     apart = "" if common else axes.OWN_AXES
     shown = [
-        published.of_figure(one, part.rows, one["x"])
+        published_values.of_figure(one, part.rows, one["x"])
         for *_, drawn, _ in found_panels
         for one, part, _ in drawn
     ]
-    reached = [value for values in shown for value in published.drawn(values)] if common else []
+    reached = (
+        [value for values in shown for value in published_values.drawn(values)] if common else []
+    )
 
     def companions(
         one: FigureSection, part: Panel, here: pl.DataFrame, grouping: Grouping
     ) -> tuple[Layers, list[float]]:
-        one = asked_layers.stepped(one, every)
+        one = request_layers.stepped(one, every)
         others = _selected(one, _in_panel(asked, here, beside))
-        return asked_layers.companion_curves(one, others, part.rows, grouping)
+        return request_layers.companion_curves(one, others, part.rows, grouping)
 
     if common and not beside.is_empty():
         reached += [
@@ -170,23 +172,23 @@ def figures_over(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
         ]
     for here, grouping, drawn, bare in found_panels:
         for one, part, data in drawn:
-            one = asked_layers.stepped(one, every)
+            one = request_layers.stepped(one, every)
             x = one["x"]
             reach = every if common else data
             doubled = _doubled(one, part.rows)
-            words = [asked_layers.intervals(data), bare, doubled, grouping.words, apart]
+            words = [request_layers.intervals(data), bare, doubled, grouping.words, apart]
             more_tips = tips(grouping, data, x if x in here.columns else "")
             if one["draw"] == "bars":
-                drawn_bars, cut = asked_layers.bars(one, data, every, reach, more_tips)
+                drawn_bars, cut = request_layers.bars(one, data, every, reach, more_tips)
                 yield figure(one, drawn_bars, " ".join(filter(None, words)), stated=cut)
                 continue
-            stated = published.of_figure(one, part.rows, x)
+            stated = published_values.of_figure(one, part.rows, x)
             dashed, more = companions(one, part, here, grouping)
             joined = grouping.lines and (
                 x not in here.columns or grouping_of.measurable(part.rows, x)
             )
             around = (every, reach, [*more, *reached])
-            found, about = asked_layers.curves(
+            found, about = request_layers.curves(
                 one, data, around, stated, lines=joined, tips=more_tips
             )
             lines = bool(stated or dashed or one["mark"] is not None)
@@ -200,7 +202,7 @@ def loads(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
     accepted, offered = asked["metric"] or "accepted", asked["offered"] or "offered"
     for panel, here in panels(asked, with_states(_with_policies(rows))):
         wanted = here.filter(pl.col("metric").is_in([accepted, offered, "saturated"]))
-        wanted = asked_layers.converted(panel, wanted, [accepted, offered])
+        wanted = request_layers.converted(panel, wanted, [accepted, offered])
         named = _with_names(
             panel,
             wanted.unique(subset=[n for n in wanted.columns if n != "series"], maintain_order=True),
@@ -211,20 +213,25 @@ def loads(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
             keys = dict.fromkeys([CURVE, *grouping.axis, *grouping.configuration])
             data = layers_of.of_loads(part.rows, list(keys), accepted, offered)
             if not data.is_empty():
-                drawn.append((one, published.of_figure(one, part.rows), data, grouping))
+                drawn.append((one, published_values.of_figure(one, part.rows), data, grouping))
     if not drawn:
         return
     right, top = layers_of.ends(
         pl.concat([data for _, _, data, _ in drawn], how="diagonal_relaxed")
     )
     right = max([right, *(one["mark"] for one, *_ in drawn if one["mark"] is not None)])
-    most = [axes.HEADROOM * value for _, stated, *_ in drawn for value in published.drawn(stated)]
+    most = [
+        axes.HEADROOM * value for _, stated, *_ in drawn for value in published_values.drawn(stated)
+    ]
     to = right, max([top, *most])
     for one, stated, data, grouping in drawn:
         unit = one["y_title"].rsplit(", ", 1)[-1] or "MB/s per node"
         extra = tips(grouping, data)
         found = layers_of.loads(data, CURVE, one["legend"], unit, to=to, tips=extra)
-        rules = [*published.layers(stated, axes.rounded((0.0, to[1]))), *asked_layers.crossing(one)]
+        rules = [
+            *published_values.layers(stated, axes.rounded((0.0, to[1]))),
+            *request_layers.crossing(one),
+        ]
         words = [layers_of.signs(data, to[1], CURVE), grouping.words, _other_loads(grouping, data)]
         yield figure(one, found + rules, " ".join(filter(None, words)), dashed=bool(rules))
 
@@ -331,7 +338,7 @@ def _selected(asked: FigureSection, rows: pl.DataFrame) -> pl.DataFrame:
     here = rows.filter((pl.col("metric") == asked["metric"]) & pl.col(x).is_not_null())
     if here.is_empty():
         return here
-    here = asked_layers.converted(asked, here, [asked["metric"]])
+    here = request_layers.converted(asked, here, [asked["metric"]])
     here = _sustained(asked, here) if asked["sustained"] else here
     here = _with_names(
         asked, here.unique(subset=[n for n in here.columns if n != "series"], maintain_order=True)

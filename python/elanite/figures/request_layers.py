@@ -12,7 +12,7 @@ import polars as pl
 
 from elanite.base.text import SCALE, heading, worded
 from elanite.errors import UsageError
-from elanite.figures import axes, dodge, published
+from elanite.figures import axes, dodge, published_values
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.colours import PALETTE
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from elanite.figures.curves import Layers
     from elanite.figures.grouping import Grouping
-    from elanite.figures.published import PlottedValue
+    from elanite.figures.published_values import PlottedValue
     from elanite.inputs.contents import FigureSection
 
 BARS = "Bars are 95% confidence intervals over batches and seeds."
@@ -63,7 +63,7 @@ def axis(
     # Published values may stand where no point is finished yet.
     beyond = [
         one
-        for one in published.all_places(stated)
+        for one in published_values.all_places(stated)
         if isinstance(one, int | float) and one not in marks
     ]
     marks = sorted([*marks, *dict.fromkeys(beyond)])
@@ -263,7 +263,7 @@ def curves(
     log, x = asked["log"], asked["x"]
     along, kind = axis(asked, every, stated)
     data = dodge.moved(data, x, along)
-    ends = axes.ends(reach, [*published.drawn(stated), *more], log=log)
+    ends = axes.ends(reach, [*published_values.drawn(stated), *more], log=log)
     found = layers_of.curves(
         data,
         CURVE,
@@ -276,13 +276,13 @@ def curves(
         lines=lines,
         tips=tips,
     )
-    rules = published.layers(stated, ends if log else axes.rounded(ends), kind, log=log)
+    rules = published_values.layers(stated, ends if log else axes.rounded(ends), kind, log=log)
     rules += crossing(asked, kind)
-    at = {one: axes.place(one, x) for one in published.all_places(stated)}
+    at = {one: axes.place(one, x) for one in published_values.all_places(stated)}
     cut = axes.cut(data, ends, mark(x, several=data[CURVE].n_unique() > 1), log=log)
     behind = dodge.hidden_marks(data, x, ends, log=log)
     return found + rules, " ".join(
-        filter(None, [dodge.words(data), behind, cut, published.caption(stated, at)])
+        filter(None, [dodge.words(data), behind, cut, published_values.caption(stated, at)])
     )
 
 
