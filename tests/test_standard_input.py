@@ -49,7 +49,7 @@ def test_a_trace_from_a_pipe_is_replayed_as_its_file(tmp_path: Path) -> None:
 
 
 def test_a_wrong_trace_from_a_pipe_has_its_line(tmp_path: Path) -> None:
-    ended = given(tmp_path, TRACE.replace("recv", "get"), "replay", "-")
+    ended = given(tmp_path, TRACE.replace("recv", "receive"), "replay", "-")
     assert ended.code == 2, ended
     assert "stdin.goal:6: " in ended.err
 

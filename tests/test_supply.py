@@ -55,7 +55,7 @@ def test_python_packages_are_locked_with_hashes_and_installed_by_them() -> None:
         wrong = [
             line
             for line in installs
-            if not re.search(r"--require-hashes --requirement \S*requirements\S*lock", line)
+            if not re.search(r"--require-hashes\s+--requirement \S*requirements\S*lock", line)
         ]
         assert [line for line in wrong if not line.startswith("#")] == [], file
 
