@@ -4,7 +4,6 @@ rates.
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from pathlib import Path
@@ -131,14 +130,6 @@ def test_other_ways_to_write_json(tmp_path: Path) -> None:
     file.write_text(file.read_text(encoding="utf-8-sig").replace(".0", ".5"))
     with pytest.raises(RunError, match=r"`comm_size` is \d+\.5, and must be a number from 0 to"):
         translate([file, other], tmp_path / "job.goal", how)
-
-
-def test_a_compressed_trace_is_named_as_that(tmp_path: Path) -> None:
-    (tmp_path / "job.0.json").write_bytes(gzip.compress(b"{}"))
-    with pytest.raises(
-        UsageError, match=r"job\.0\.json: this is a file compressed by gzip; decompress it"
-    ):
-        translate([tmp_path / "job.0.json"], tmp_path / "job.goal")
 
 
 def test_durations_of_the_former_schema_are_nanoseconds(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ broken forms.
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 from typing import TYPE_CHECKING
@@ -69,10 +68,6 @@ def test_xml_has_the_encoding_of_its_declaration(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (
-            gzip.compress(b"a b\n"),
-            "this is a file compressed by gzip, and no network\n  decompress it: zcat FILE",
-        ),
         (
             "leaf é\n".encode("latin-1"),
             "this is a text that is not UTF-8 (byte 5), and no network\n  convert it: iconv",

@@ -152,14 +152,15 @@ def text(
     named: str = "",
     read: Callable[[Path, int], bytes] = load,
 ) -> str:
-    """The text in a user's file, in UTF-8; ``typed`` as ``read`` allows standard input.
+    """The text in a user's file, in UTF-8 with or without a byte order mark; ``typed`` as ``read``
+    allows standard input.
 
     ``named`` is the option or the key that names the file. Raises ``UsageError``.
     """
     with refused(path, remedy, named):
         content = read(path, most)
     try:
-        return content.decode("utf-8")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not a text file in UTF-8 (byte {error.start})") from error
 

@@ -8,10 +8,11 @@
 | ``ns3`` | ``topology.txt`` and ``flow.txt`` of HPCC and its descendants |
 | ``htsim`` | ``.topo`` and ``.cm`` |
 | ``anynet`` | networks of BookSim2 |
-| ``simgrid`` | clusters of SimGrid, in XML |
+| ``simgrid`` | platforms of SimGrid, in XML |
 | ``slurm`` | ``topology.conf``, ``topology.yaml`` |
 | ``infragraph`` | infrastructures of InfraGraph, and its graphs |
-| ``drawings`` | lists of edges, GraphML, DOT |
+| ``drawings``, ``edges`` | GraphML, DOT; lists of edges |
+| ``metis`` | graphs of METIS |
 | ``benchmarks`` | measured values of OSU, IMB, NCCL-tests and perftest |
 | ``xml``, ``quantities`` | elements with their lines; rates and times |
 
@@ -22,7 +23,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elanite.base import bounded
+from elanite.base import bounded, packed
 from elanite.errors import UsageError
 from elanite.formats import recognition
 from elanite.formats.recognition import FileFormat, format_of
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 def read(file: Path) -> tuple[FileFormat, Network]:
     """Read a file in any known format. Raises ``UsageError`` with the name of any other format."""
     with bounded.refused(file):
-        content = bounded.typed(file, bounded.TABLE)
+        content = packed.unpacked(bounded.typed(file, bounded.TABLE), file, bounded.TABLE)
     if not content.strip():
         raise UsageError(f"{file}: the file is empty")
     found = format_of(content)

@@ -19,6 +19,7 @@ from elanite.formats import (
     htsim,
     infiniband,
     infragraph,
+    metis,
     ns3,
     simgrid,
     slurm,
@@ -67,6 +68,7 @@ class KnownFormat(Enum):
     INFRAGRAPH = FileFormat(infragraph.NAME, infragraph.read)
     GRAPHML = FileFormat(drawings.GRAPHML, drawings.graphml)
     DOT = FileFormat(drawings.DOT, drawings.dot)
+    METIS = FileFormat(metis.NAME, metis.read)
     EDGES = FileFormat(drawings.EDGES, edges.edges)
 
 
@@ -112,6 +114,13 @@ _RULES: tuple[tuple[str, FileFormat | OtherFormat], ...] = (
     (
         r"\A(#.*\n|\s|Creator .*\n|Version .*\n)*graph\s*\[",
         OtherFormat("a graph in GML", CONVERT.format("gml")),
+    ),
+    (
+        r"^p[ \t]+(edge|col|sp|max|min|ghct)[ \t]+\d+[ \t]+\d+",
+        OtherFormat(
+            "a graph of DIMACS",
+            'write its edges alone: awk \'$1=="e" || $1=="a" {print $2, $3}\' FILE',
+        ),
     ),
     (
         r"(?i)^[ \t]*\*vertices[ \t]+\d+",
@@ -221,6 +230,8 @@ def of_text(text: str) -> FileFormat | OtherFormat:
     for pattern, found in _RULES:
         if re.search(pattern, sample, re.MULTILINE):
             return found
+    if metis.recognised(sample, whole=len(text) <= _SAMPLE):
+        return KnownFormat.METIS.value
     lines = [words for _, words in ns3.statements(sample)]
     links = [bool(ns3.LINE.fullmatch(" ".join(each))) for each in lines]
     if any(links[1:]) and not (
@@ -295,11 +306,6 @@ def _edges(sample: str) -> bool:
 def _binary(content: bytes) -> OtherFormat:
     if content.startswith(b"OTF2"):
         return OtherFormat("the anchor of an OTF2 archive", "elanite goal import FILE -o FILE.goal")
-    if content.startswith(b"\x1f\x8b"):
-        return OtherFormat(
-            "a file compressed by gzip",
-            "decompress it: zcat FILE | elanite import - --output NAME.toml",
-        )
     try:
         content.decode()
     except UnicodeDecodeError as error:

@@ -28,7 +28,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from elanite import _core
-from elanite.base import bounded
+from elanite.base import bounded, packed
 from elanite.base.foreign import reading
 from elanite.errors import UsageError
 from elanite.formats import benchmarks, recognition
@@ -94,7 +94,8 @@ def read(
     ``note`` gets sentences on values in a benchmark's output that are left out.
     """
     with reading(file, "it cannot be read", "give a CSV file in UTF-8"):
-        text = bounded.typed(file, bounded.TABLE).decode("utf-8-sig")
+        content = packed.unpacked(bounded.typed(file, bounded.TABLE), file, bounded.TABLE)
+        text = recognition.decoded(content)
     if getattr(recognition.of_text(text), "remedy", None) == recognition.MEASURED:
         return _printed(file, text, plans, note)
     reader = csv.DictReader(io.StringIO(text, newline=""))

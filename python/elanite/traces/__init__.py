@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elanite.base import bounded, whole
+from elanite.base import bounded, packed, whole
 from elanite.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ DUMPI = ".txt"
 _OTHERS = (
     (b"\xff\xaa\xddDUMPI", "a binary trace of DUMPI; write its text with dumpi2ascii"),
     (b"num_ranks", "a trace in GOAL already; use elanite replay"),
-    (b"\x1f\x8b", "a file compressed by gzip; decompress it: gunzip -k FILE"),
     (b"Nodes ", "a connection matrix of htsim; use elanite import"),
 )
 """First bytes of other formats, and remedies."""
@@ -48,12 +47,12 @@ def reader(traces: Sequence[Path], how: ReadingOptions | None = None) -> Writing
     """The reader for these files: an OTF2 archive's anchor, or all ranks' Chakra traces."""
     for path in traces:
         bounded.check(path, "name the anchor of an OTF2 archive or Chakra traces")
-        with bounded.opened(path) as file:
+        with packed.opened(path) as (file, _):
             begin = file.read(64)
         for first, what in _OTHERS:
             if begin.startswith(first):
                 raise UsageError(f"{path}: this is {what}")
-    suffixes = {path.suffix for path in traces}
+    suffixes = {packed.plain(path).suffix for path in traces}
     if suffixes == {OTF2}:
         if len(traces) > 1:
             raise UsageError(f"{traces[1]}: an OTF2 archive has all ranks; name one anchor file")

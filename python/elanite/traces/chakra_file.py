@@ -11,10 +11,9 @@ them in 1 GHz ticks. Errors name the offset in bytes.
 from __future__ import annotations
 
 import codecs
-import os
 from typing import TYPE_CHECKING, BinaryIO
 
-from elanite.base import bounded
+from elanite.base import packed
 from elanite.base.foreign import optional, reading
 from elanite.errors import RunError
 from elanite.traces import chakra_json, chakra_schema
@@ -39,7 +38,7 @@ def is_json(path: Path) -> bool:
     has a new line's byte; the length of a text under 32 bytes comes next, and JSON text never has
     such a character.
     """
-    with bounded.refused(path), bounded.opened(path) as file:
+    with packed.opened(path) as (file, _):
         begin = file.read(4096).removeprefix(codecs.BOM_UTF8).lstrip(_SPACE)
     if not begin:
         raise RunError(f"{path}: the file is empty")
@@ -75,8 +74,7 @@ def _binary(path: Path) -> Iterator[Node]:
     ):
         metadata, _, made = chakra_schema.messages()
         former = chakra_schema.former()
-    with bounded.refused(path), bounded.opened(path) as file:
-        size = os.fstat(file.fileno()).st_size
+    with packed.opened(path) as (file, size):
         first, node = True, of_message
         while (length := _length(path, file)) is not None:
             at = file.tell()

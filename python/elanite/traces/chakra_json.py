@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from elanite.base import bounded
+from elanite.base import bounded, packed
 from elanite.base.foreign import optional, reading
 from elanite.errors import RunError, UsageError
 from elanite.traces import chakra_schema
@@ -38,7 +38,8 @@ def objects(path: Path) -> list[object]:
     decoder = json.JSONDecoder()
     found: list[object] = []
     with reading(path, "this is not JSON", error=RunError):
-        text = bounded.load(path, bounded.TRACE).decode("utf-8-sig").strip()
+        content = packed.unpacked(bounded.load(path, bounded.TRACE), path, bounded.TRACE)
+        text = content.decode("utf-8-sig").strip()
         at = 0
         while at < len(text) or not found:
             value, end = decoder.raw_decode(text, at)

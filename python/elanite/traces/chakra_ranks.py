@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
+from elanite.base import packed
 from elanite.base.text import counted
 from elanite.errors import RunError, UsageError
 from elanite.traces.chakra_file import read
@@ -39,7 +40,7 @@ LARGEST = 2**63
 
 def _numbered(path: Path, *, alone: bool) -> int:
     """The rank number at a name's end; 0 for a file without numbers that is alone."""
-    numbers = re.findall(r"\d+", path.stem)
+    numbers = re.findall(r"\d+", packed.plain(path).stem)
     if not numbers and not alone:
         raise UsageError(f"{path}: the name does not end with the number of a rank, as in job.0.et")
     return int(numbers[-1]) if numbers else 0

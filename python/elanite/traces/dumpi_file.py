@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
-from elanite.base import bounded
+from elanite.base import packed
 from elanite.errors import RunError
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def calls(path: Path) -> Iterator[DumpiCall]:
     """A rank's calls, in their order. Raises ``RunError``."""
     call: DumpiCall | None = None
     last = 0
-    with bounded.refused(path), bounded.opened(path) as file:
+    with packed.opened(path) as (file, _):
         for number, content in enumerate(file, 1):
             line = content.decode("utf-8", "replace").strip()
             bound = _BOUND.fullmatch(line)
