@@ -244,7 +244,7 @@ SPOILT = [
         "ibnetdiscover",
         '"S-52"\t\t# "MF0;rack two',
         '"S-51"\t\t# "MF0;rack two',
-        r":20: `S-51` has a second section",
+        r":22: port 31 of `S-51` has two cables",
     ),
     (
         "ibnetdiscover",

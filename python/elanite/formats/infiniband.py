@@ -9,6 +9,7 @@ was trained at::
     [25]    "S-0b00000000000004"[1]         # "spine 0" lid 5 4xEDR
 
 The tool prints a cable at both ends; the port pair distinguishes its two lines from a second cable.
+Lines before the first section, and the tool's warnings between the others, are skipped.
 An active port on a channel adapter is a node. Nodes are numbered by name, so that a host's nodes
 are in a row. Switches keep the GUID as their name: descriptions often repeat.
 
@@ -53,7 +54,7 @@ _LANE = {
 """Nominal Gb/s per lane."""
 _IGNORED = re.compile(
     r"\s*(#|$|(vendid|devid|sysimgguid|switchguid|caguid|rtguid)\s*="
-    r"|Non-Chassis|Chassis\b|ibwarn:|module\b)",
+    r"|Non-Chassis|Chassis\b|Hostname:|ibwarn:|module\b|\S+\.c:\d+;)",
     re.IGNORECASE,
 )
 
@@ -68,13 +69,8 @@ def read(text: str, file: Path) -> Network:
     for line, written in enumerate(text.splitlines(), 1):
         if head := _HEAD.fullmatch(written):
             here = head[3]
-            if here in kinds:
-                fail(
-                    file,
-                    line,
-                    f"`{here}` has a second section: line {kinds[here][1]} begins the first one",
-                )
-            kinds[here] = (head[1].lower(), line)
+            # With grouping, the switches of a chassis come a second time.
+            kinds.setdefault(here, (head[1].lower(), line))
             described[here] = _described(head[4]) or described.get(here, "")
         elif port := _PORT.fullmatch(written):
             if not here:
@@ -90,7 +86,7 @@ def read(text: str, file: Path) -> Network:
             if kinds[here][0] == "switch" and (words := _described(remark)):
                 described.setdefault(peer, words)
             ends.setdefault(key, (remark, line))
-        elif not _IGNORED.match(written):
+        elif kinds and not _IGNORED.match(written):
             fail(
                 file,
                 line,
