@@ -1,4 +1,4 @@
-"""SimGrid clusters: platform files in XML.
+"""SimGrid platforms in XML.
 
 A ``<cluster>`` has a host ``prefix`` + number + ``suffix`` for each number in ``radical``, links
 with ``bw`` and ``lat``, and a topology: flat (all hosts at one switch), FAT_TREE, TORUS or
@@ -6,77 +6,181 @@ DRAGONFLY, with these ``topo_parameters``:
 
 - FAT_TREE ``levels;down,...;up,...;cables,...``: for each level the elements below a switch, the
   switches above an element, and the cables between the two (a parallel-ports generalised fat tree);
-- TORUS ``x,y,...``: a host is a torus router; here each has a switch;
+- TORUS ``x,y,...``: a host is a torus router; here it forwards;
 - DRAGONFLY ``groups,blue;chassis,black;routers,green;nodes``: green cables join all routers in a
   chassis, black ones the routers at one place in all of a group's chassis, blue ones router j in
   group i and router i in group j.
 
-Outside clusters hosts, routers and links are read where a ``<route>`` has a single link, which then
-is a cable. A route with several links gives a way and no cables, and is refused. Rates are from
-SimGrid's model, which reaches 97% of them.
+A zone with ``routing="Cluster"`` has hosts with a ``<host_link>`` each, cabinets, which are lists
+of such hosts, and a router. Outside clusters, cables follow from the links in the routes
+(``simgrid_routes``). Bypass routes and loopbacks are left out. Rates are from SimGrid's model,
+which reaches 97% of them; a link has its rate in each direction, which SimGrid's default policy,
+SHARED, divides between both.
+
+A backbone (``bb_bw``, ``<backbone>``) is a medium that all messages share: its delay is divided
+between the cables at the cluster's switch, and its rate is no limit here.
 
 Source: the SimGrid 3.36 manual and ``FatTreeZone.cpp``, ``TorusZone.cpp``, ``DragonflyZone.cpp``.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
-import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from elanite.base.text import counted
-from elanite.formats import quantities
-from elanite.formats.network import MOST_CABLES, MOST_NODES, Cable, Network, checked, fail
+from elanite.formats import simgrid_routes
+from elanite.formats.network import Cable, Network, checked, fail
+from elanite.formats.simgrid_clusters import backbone, cluster, given, linked, numbered
+from elanite.formats.simgrid_routes import Link, Route
 from elanite.formats.xml import Element, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from fractions import Fraction
     from pathlib import Path
 
 NAME = "SimGrid platform"
-
-Link = tuple["Fraction | None", "int | None"]
 
 
 def read(text: str, file: Path) -> Network:
     """Read a platform. Raises ``UsageError``."""
     root = parsed(text, file, "a platform of SimGrid")
-    network = Network(NAME)
-    links: dict[str, tuple[Link, int]] = {}
-    routes: list[Element] = []
-    gates: dict[str, str] = {}
-    for each in _below(root):
-        match each.name:
-            case "cluster":
-                gates[each.attributes.get("id", "")] = _cluster(network, each, file)
-            case "host":
-                _add(network.nodes, network, each, file)
-            case "router":
-                _add(network.switches, network, each, file)
-            case "link":
-                links[_given(each, "id", file)] = (
-                    _link(each, "bandwidth", "latency", file),
-                    each.line,
-                )
-            case "route" | "zoneRoute" | "ASroute":
-                routes.append(each)
-            case "peer" | "cabinet" | "trace" | "trace_connect":
-                fail(
-                    file,
-                    each.line,
-                    f"`{each.name}` is not read: describe the network by clusters, or by routes",
-                )
-    loops = [
-        each for each in routes if each.attributes.get("src", "") == each.attributes.get("dst")
-    ]
-    if loops:
-        network.notes.append(f"{counted(len(loops), 'route')} from a host to itself left out")
-    for route in routes:
-        if route not in loops:
-            _route(network, route, links, gates, file)
-    return checked(network, file)
+    return checked(_Platform(file).read(root), file)
+
+
+class _Platform:
+    """A platform's parts."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.network = Network(NAME)
+        self.links: dict[str, Link] = {}
+        self.routes: list[Element] = []
+        self.gates: dict[str, str] = {}
+        """By cluster, and by its router's name in SimGrid: its switch."""
+        self.media: dict[str, int] = {}
+        """By switch: half of its backbone's delay."""
+        self.backbones: list[str] = []
+        self.bypasses = 0
+
+    def read(self, root: Element) -> Network:
+        """The network in a document."""
+        for each in _below(root):
+            match each.name:
+                case "cluster":
+                    self._cluster(each)
+                case "zone" | "AS" if each.attributes.get("routing", "").lower() == "cluster":
+                    self._hosts(each)
+                case "host":
+                    self._add(self.network.nodes, each)
+                case "router":
+                    self._add(self.network.switches, each)
+                case "link":
+                    fat = each.attributes.get("sharing_policy", "").upper() == "FATPIPE"
+                    made = linked(each, "bandwidth", "latency", self.file)
+                    self.links[given(each, "id", self.file)] = Link(*made, each.line, fat)
+                case "route" | "zoneRoute" | "ASroute":
+                    self.routes.append(each)
+                case "bypassRoute" | "bypassZoneRoute" | "bypassASroute":
+                    self.bypasses += 1
+                case "peer" | "trace" | "trace_connect":
+                    fail(
+                        self.file,
+                        each.line,
+                        f"`{each.name}` is not read: describe the network by clusters, or by"
+                        " routes",
+                    )
+        self._route()
+        self.network.cables = [self._through(each) for each in self.network.cables]
+        if self.backbones:
+            listed = ", ".join(self.backbones[:4]) + (", ..." if self.backbones[4:] else "")
+            self.network.notes.append(
+                f"{counted(len(self.backbones), 'backbone')} left out ({listed}): a medium that all"
+                " messages share, and a switch has no such limit; its delay is in the cables there"
+            )
+        if self.bypasses:
+            self.network.notes.append(f"{counted(self.bypasses, 'bypass route')} left out")
+        return self.network
+
+    def _add(self, to: dict[str, int | None], element: Element) -> str:
+        name = given(element, "id", self.file)
+        if name in self.network.nodes or name in self.network.switches:
+            fail(self.file, element.line, f"the name `{name}` is taken")
+        to[name] = element.line
+        return name
+
+    def _cluster(self, element: Element) -> None:
+        switch = cluster(self.network, element, self.file)
+        name, about = given(element, "id", self.file), element.attributes
+        router = f"{about.get('prefix', '')}{name}_router{about.get('suffix', '')}"
+        if switch:
+            self.gates |= {name: switch, about.get("router_id", router): switch}
+            if "bb_bw" in about:
+                self.backbones.append(f"{about['bb_bw']} of {name}")
+                self.media[switch] = backbone(element, "bb_lat", self.file)
+
+    def _hosts(self, zone: Element) -> None:
+        """Add the hosts in a zone with the routing "Cluster", each with a cable to its router."""
+        network, file = self.network, self.file
+        routers, name = zone.of("router"), given(zone, "id", file)
+        switch = routers[0].attributes.get("id", "") if routers else f"{name}.switch"
+        for each in zone.children:
+            match each.name:
+                case "cabinet":
+                    made = linked(each, "bw", "lat", file)
+                    for host in numbered(network, each, file):
+                        network.cables.append(Cable(host, switch, *made, each.line))
+                case "host_link":
+                    up = given(each, "up", file)
+                    found = self.links.get(up) or self.links.get(up.removesuffix("_UP"))
+                    found = found or _own_link(zone, up, file)
+                    if found is None:
+                        fail(file, each.line, f"there is no link `{up}`")
+                    host = given(each, "id", file)
+                    network.cables.append(Cable(host, switch, *found[:2], each.line))
+                case "backbone":
+                    self.media[switch] = backbone(each, "latency", file)
+                    self.backbones.append(f"{each.attributes.get('bandwidth', '')} of {name}")
+        if not routers:
+            network.switches[switch] = zone.line
+        self.gates[name] = switch
+
+    def _route(self) -> None:
+        """Add the routes' cables."""
+        found, loops = [], 0
+        for route in self.routes:
+            about = route.attributes
+            if about.get("src", "") == about.get("dst"):
+                loops += 1
+                continue
+            used = tuple(each.attributes.get("id", "") for each in route.of("link_ctn"))
+            both = about.get("symmetrical", "").lower() not in ("no", "false", "0")
+            ends = (self._end(route, "src", "gw_src"), self._end(route, "dst", "gw_dst"))
+            found.append(Route(ends, used, route.line, both))
+        if loops:
+            self.network.notes.append(f"{counted(loops, 'route')} from a host to itself left out")
+        simgrid_routes.add(self.network, found, self.links, self.file)
+
+    def _end(self, route: Element, end: str, gate: str) -> str:
+        """A route's end: a host, a router, or a cluster's switch."""
+        zone = route.name != "route"
+        name = given(route, gate if zone and gate in route.attributes else end, self.file)
+        if name in self.network.nodes or name in self.network.switches:
+            return name
+        return self.gates.get(name) or self.gates.get(route.attributes.get(end, ""), name)
+
+    def _through(self, cable: Cable) -> Cable:
+        """A cable with half of the delay of the media at its ends."""
+        half = sum(self.media.get(end, 0) for end in (cable.one, cable.other))
+        return replace(cable, delay=(cable.delay or 0) + half) if half else cable
+
+
+def _own_link(zone: Element, name: str, file: Path) -> Link | None:
+    """A link that stands behind its host in a zone."""
+    for each in zone.of("link"):
+        if each.attributes.get("id") in (name, name.removesuffix("_UP")):
+            return Link(*linked(each, "bandwidth", "latency", file), each.line)
+    return None
 
 
 def _below(element: Element) -> Iterator[Element]:
@@ -86,278 +190,3 @@ def _below(element: Element) -> Iterator[Element]:
         yield each
         if each.name != "cluster":
             rest += reversed(each.children)
-
-
-def _given(element: Element, key: str, file: Path) -> str:
-    value = element.attributes.get(key, "").strip()
-    if not value:
-        fail(file, element.line, f"`{element.name}` has no {key}")
-    return value
-
-
-def _add(to: dict[str, int | None], network: Network, element: Element, file: Path) -> None:
-    name = _given(element, "id", file)
-    if name in network.nodes or name in network.switches:
-        fail(file, element.line, f"the name `{name}` is taken")
-    to[name] = element.line
-
-
-def _link(element: Element, rate: str, delay: str, file: Path) -> Link:
-    fast = quantities.rate(_given(element, rate, file))
-    if fast is None:
-        # Without a unit, SimGrid means bytes in a second.
-        plain = quantities.number(element.attributes[rate])
-        fast = quantities.gigabits(plain * 8 / 10**9) if plain else None
-    if fast is None:
-        fail(
-            file,
-            element.line,
-            f'{rate}="{element.attributes[rate]}" is not a rate: write for example 125MBps',
-        )
-    text = element.attributes.get(delay, "0s")
-    long = quantities.time(text)
-    if long is None:
-        fail(file, element.line, f'{delay}="{text}" is not a time: write for example 50us')
-    return fast, long
-
-
-def _route(
-    network: Network,
-    route: Element,
-    links: dict[str, tuple[Link, int]],
-    gates: dict[str, str],
-    file: Path,
-) -> None:
-    ends = []
-    for end, gate in (("src", "gw_src"), ("dst", "gw_dst")):
-        name = _given(
-            route, gate if route.name != "route" and gate in route.attributes else end, file
-        )
-        ends.append(
-            gates.get(route.attributes.get(end, ""), name) if name not in network.nodes else name
-        )
-    used = [each.attributes.get("id", "") for each in route.of("link_ctn")]
-    if len(used) != 1:
-        message = (
-            f"the route from `{ends[0]}` to `{ends[1]}` has {len(used)} links, which gives a way"
-            " and no cables"
-        )
-        fail(
-            file,
-            route.line,
-            f"{message}: use a cluster, or a router with a route of one link to each host",
-        )
-    if used[0] not in links:
-        fail(file, route.line, f"there is no link `{used[0]}`")
-    back = [each for each in network.cables if (each.one, each.other) == (ends[1], ends[0])]
-    if not (back and route.attributes.get("symmetrical", "").lower() in ("no", "false", "0")):
-        network.cables.append(Cable(ends[0], ends[1], *links[used[0]][0], route.line))
-
-
-def _cluster(network: Network, cluster: Element, file: Path) -> str:
-    """Add a cluster; returns the switch that leads outside, empty without one."""
-    name = _given(cluster, "id", file)
-    numbers = _radical(_given(cluster, "radical", file), file, cluster.line)
-    prefix, suffix = cluster.attributes.get("prefix", ""), cluster.attributes.get("suffix", "")
-    hosts = [f"{prefix}{number}{suffix}" for number in numbers]
-    for host in hosts:
-        if host in network.nodes:
-            fail(file, cluster.line, f"the name `{host}` is taken")
-        network.nodes[host] = cluster.line
-    link = _link(cluster, "bw", "lat", file)
-    kind = cluster.attributes.get("topology", "FLAT").upper()
-    shapes = [
-        _whole_numbers(part, file, cluster.line)
-        for part in cluster.attributes.get("topo_parameters", "").split(";")
-        if part.strip()
-    ]
-    if kind == "FLAT":
-        return _flat(network, cluster, name, hosts, link)
-    makers = {"FAT_TREE": _fat_tree, "TORUS": _torus, "DRAGONFLY": _dragonfly}
-    if kind not in makers:
-        fail(
-            file,
-            cluster.line,
-            f'topology="{kind}" is not known; allowed: FLAT, {", ".join(makers)}',
-        )
-    makers[kind](network, name, hosts, link, shapes, file, cluster.line)
-    for key in ("limiter_link", "loopback_bw"):
-        if key in cluster.attributes:
-            network.notes.append(f"{key} of cluster {name} is left out")
-    return ""
-
-
-def _flat(network: Network, cluster: Element, name: str, hosts: list[str], link: Link) -> str:
-    switch = cluster.attributes.get("router_id") or f"{name}.switch"
-    network.switches[switch] = cluster.line
-    network.cables += [Cable(host, switch, *link, cluster.line) for host in hosts]
-    if "bb_bw" in cluster.attributes:
-        network.notes.append(
-            f"the backbone of cluster {name} (bb_bw {cluster.attributes['bb_bw']}) is a medium that"
-            " all messages share; a switch has no such limit: left out"
-        )
-    return switch
-
-
-def _radical(text: str, file: Path, line: int) -> list[int]:
-    found: list[int] = []
-    for part in text.split(","):
-        ends = re.fullmatch(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*", part)
-        last = int(ends[2] or ends[1]) if ends else -1
-        if (
-            ends is None
-            or not int(ends[1]) <= last < int(ends[1]) + MOST_NODES
-            or len(found) > MOST_NODES
-        ):
-            fail(
-                file, line, f'radical="{text[:60]}" is not a set of numbers: write for example 0-15'
-            )
-        found += range(int(ends[1]), last + 1)
-    if len(set(found)) != len(found):
-        fail(file, line, f'radical="{text[:60]}" has a number twice')
-    return found
-
-
-def _whole_numbers(part: str, file: Path, line: int) -> list[int]:
-    if not re.fullmatch(r"\s*\d{1,6}(\s*,\s*\d{1,6})*\s*", part) or 0 in (
-        found := [int(word) for word in part.split(",")]
-    ):
-        fail(file, line, f"topo_parameters: `{part.strip()}` is not a list of numbers from 1 on")
-    return found
-
-
-def _fits(count: int, hosts: list[str], cables: int, file: Path, line: int) -> None:
-    if count != len(hosts):
-        fail(
-            file,
-            line,
-            f"topo_parameters give {count} hosts, and radical {len(hosts)}: make both equal",
-        )
-    if cables > MOST_CABLES:
-        fail(file, line, f"the topology has more than {MOST_CABLES:,} cables")
-
-
-def _fat_tree(
-    network: Network,
-    name: str,
-    hosts: list[str],
-    link: Link,
-    shapes: list[list[int]],
-    file: Path,
-    line: int,
-) -> None:
-    if (
-        len(shapes) != 4
-        or len(shapes[0]) != 1
-        or any(len(each) != shapes[0][0] for each in shapes[1:])
-    ):
-        fail(
-            file,
-            line,
-            "topo_parameters of a FAT_TREE are levels;down,...;up,...;cables,... with a number for"
-            " each level",
-        )
-    (levels,), down, up, parallel = shapes
-    # A level's elements: below it by the places that `down` counts, at it and above by those that
-    # `up` counts.
-    sizes = [math.prod(down[level:]) * math.prod(up[:level]) for level in range(levels + 1)]
-    cables = sum(sizes[level] * up[level] * parallel[level] for level in range(levels))
-    _fits(sizes[0], hosts, cables, file, line)
-    if sum(sizes[1:]) > MOST_NODES:
-        fail(file, line, "the tree has too many switches")
-
-    def named(level: int, place: tuple[int, ...]) -> str:
-        """The element with these digits, level 0 first: below `level` digits in `up`, then in
-        `down`.
-        """
-        number = 0
-        radix = [*up[:level], *down[level:]]
-        for digit, base in zip(reversed(place), reversed(radix), strict=True):
-            number = number * base + digit
-        return hosts[number] if level == 0 else f"{name}.{level}.{number}"
-
-    for level in range(levels):
-        for place in itertools.product(*(range(base) for base in (*up[:level], *down[level:]))):
-            for above in range(up[level]):
-                upper = named(level + 1, (*place[:level], above, *place[level + 1 :]))
-                network.switches.setdefault(upper, line)
-                network.cables += [Cable(named(level, place), upper, *link, line)] * parallel[level]
-
-
-def _torus(
-    network: Network,
-    name: str,
-    hosts: list[str],
-    link: Link,
-    shapes: list[list[int]],
-    file: Path,
-    line: int,
-) -> None:
-    if len(shapes) != 1:
-        fail(file, line, "topo_parameters of a TORUS are x,y,...")
-    (sizes,) = shapes
-    _fits(math.prod(sizes), hosts, math.prod(sizes) * len(sizes), file, line)
-    for number, host in enumerate(hosts):
-        network.switches[f"{name}.{number}"] = line
-        network.cables.append(Cable(host, f"{name}.{number}", *link, line))
-    for number in range(len(hosts)):
-        step = 1
-        for size in sizes:
-            place = number // step % size
-            near = number + step if place < size - 1 else number - step * (size - 1)
-            if size > 1:
-                network.cables.append(Cable(f"{name}.{number}", f"{name}.{near}", *link, line))
-            step *= size
-    network.notes.append(
-        "a host of a torus is a router in SimGrid; here it has a switch, and a cable to it like the"
-        " others"
-    )
-
-
-def _dragonfly(
-    network: Network,
-    name: str,
-    hosts: list[str],
-    link: Link,
-    shapes: list[list[int]],
-    file: Path,
-    line: int,
-) -> None:
-    if [len(each) for each in shapes] != [2, 2, 2, 1]:
-        fail(
-            file,
-            line,
-            "topo_parameters of a DRAGONFLY are groups,blue;chassis,black;routers,green;nodes",
-        )
-    (groups, blue), (chassis, black), (routers, green), (nodes,) = shapes
-    own = chassis * routers
-    total = groups * own
-    cables = (
-        len(hosts) + total * (routers * green + chassis * black) // 2 + groups * groups * blue // 2
-    )
-    _fits(total * nodes, hosts, cables, file, line)
-    if groups > max(own, 1) and groups > 1:
-        fail(file, line, f"{groups} groups need as many routers in each, which has {own}")
-
-    def router(group: int, place: int) -> str:
-        return f"{name}.{group}.{place}"
-
-    for number, host in enumerate(hosts):
-        seat = router(number // nodes // own, number // nodes % own)
-        network.switches.setdefault(seat, line)
-        network.cables.append(Cable(host, seat, *link, line))
-    for group in range(groups):
-        for one, other in itertools.combinations(range(own), 2):
-            if one // routers == other // routers:
-                network.cables += [
-                    Cable(router(group, one), router(group, other), *link, line)
-                ] * green
-            elif one % routers == other % routers:
-                network.cables += [
-                    Cable(router(group, one), router(group, other), *link, line)
-                ] * black
-    for one, other in itertools.combinations(range(groups), 2):
-        network.cables += [Cable(router(one, other), router(other, one), *link, line)] * blue
-    network.notes.append(
-        "the numbers behind groups, chassis and routers are parallel cables, each of the rate bw"
-    )
