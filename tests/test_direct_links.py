@@ -61,7 +61,7 @@ def test_a_node_feeds_all_of_its_cables(tmp_path: Path) -> None:
     own = machine(tmp_path, "".join(f"node g{number}\n" for number in range(4)) + mesh)
     assert link((tmp_path / "net.toml").read_text())["rate"] == ["120 Gb/s", "40 Gb/s"]
     assert (
-        "# - nodes that forward feed their cables at 120 Gb/s together"
+        "# - nodes with several cables feed them at 120 Gb/s together"
         in (tmp_path / "net.toml").read_text()
     )
     blocks = ["num_ranks 4"]

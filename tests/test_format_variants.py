@@ -354,17 +354,6 @@ def test_a_rate_without_a_flit_of_whole_picoseconds_is_rounded(
     assert lines(files[".graph.txt"]) == ["0 3", "1 3", "2 3 rate=0.5Gb/s"]
 
 
-def test_a_host_with_several_cables_is_refused_by_its_own_line(tmp_path: Path) -> None:
-    network = read(
-        tmp_path,
-        "4 2 4\n2 3\n0 2 25Gbps 1us 0\n1 3 25Gbps 1us 0\n2 3 25Gbps 1us 0\n0 3 25Gbps 1us 0\n",
-    )
-    with pytest.raises(
-        UsageError, match=r"^net\.txt:6: host `0` has 2 cables, and an adapter has one: .*\[rails\]"
-    ):
-        network_import.machine(network, "net.txt", "net", BASE)
-
-
 def test_a_cable_that_is_too_slow_is_refused_by_its_own_line(tmp_path: Path) -> None:
     """A link takes at most 512 cycles for a flit: a cable for management beside 800 Gb/s is none of
     the network.

@@ -140,7 +140,7 @@ def test_shortest_ways_where_no_tree_leads(tmp_path: Path) -> None:
             "net",
             "net.toml",
             "net.toml",
-            graphs.with_cables(files[".toml"], files[".graph.txt"], "net.graph.txt"),
+            graphs.with_content(files[".toml"], "cables", files[".graph.txt"], "net.graph.txt"),
         )
     )
     assert (machine["topology.routing"], machine.layers, machine["link.channels"]) == (
@@ -234,8 +234,8 @@ def test_accelerators_of_simai_forward(tmp_path: Path) -> None:
     several = f"7 3 {len(cables)}\n4 5 6\n{links}"
     (tmp_path / "net.any").write_text(several)
     network = formats.read(tmp_path / "net.any")[1]
-    with pytest.raises(UsageError, match=r"host `0` has 2 cables, and an adapter has one"):
-        network_import.machine(network, "net.any", "net", BASE)
+    made = network_import.machine(network, "net.any", "net", BASE)
+    assert "4 hosts with several cables: an adapter feeds them all" in made.texts[".toml"]
 
 
 def test_a_distance_beyond_all_delays(tmp_path: Path) -> None:

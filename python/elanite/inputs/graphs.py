@@ -69,7 +69,7 @@ def completed(text: str, machine: Path) -> str:
         if (mistake := _core.graph_mistake(content)) is not None:
             line, message = mistake
             _fail(file, lines[line - 1] if lines and line else line, message)
-        text, cables = _with(text, "cables", content, _value(topology, "file")), content
+        text, cables = with_content(text, "cables", content, _value(topology, "file")), content
     if (file := _named(topology, "routes_file", "routes", machine)) is not None:
         content = _content(file, "routes_file", machine)
         terminals = _value(topology, "terminals")
@@ -78,7 +78,7 @@ def completed(text: str, machine: Path) -> str:
             and (mistake := _mistake(cables, terminals, content)) is not None
         ):
             _fail(file, *mistake)
-        text = _with(text, "routes", content, _value(topology, "routes_file"))
+        text = with_content(text, "routes", content, _value(topology, "routes_file"))
     return text
 
 
@@ -106,17 +106,12 @@ def _foreign(content: str, file: Path) -> None:
         _fail(file, None, f"{message}\n  write a machine of it: elanite import {file}")
 
 
-def _with(text: str, key: str, content: str, source: object) -> str:
-    """A machine file with one more topology parameter, behind its end."""
+def with_content(text: str, key: str, content: str, source: object) -> str:
+    """A machine file with its graph file's cables, or its routes, behind its end."""
     return (
         f"{text.rstrip()}\n\n[topology.{key}]\nvalue = {toml.value(content)}\nsource ="
         f" {toml.value(source)}\n"
     )
-
-
-def with_cables(text: str, cables: str, file: str) -> str:
-    """A machine file with its graph file's cables; the graph file need not exist yet."""
-    return _with(text, "cables", cables, file)
 
 
 def _mistake(cables: str, terminals: object, routes: str) -> tuple[int | None, str] | None:

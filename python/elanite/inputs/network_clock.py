@@ -138,7 +138,7 @@ def _feed(
     if most < GOOD_DEAL * fastest:
         return fastest
     notes.append(
-        f"nodes that forward feed their cables at {shown(most)} together (`link.rate` of level 0),"
+        f"nodes with several cables feed them at {shown(most)} together (`link.rate` of level 0),"
         f" as far as the adapters of {base} can"
     )
     return most

@@ -25,16 +25,15 @@ import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base.rows import section
 from elanite.base.text import counted
 from elanite.errors import ConfigError, UsageError
-from elanite.formats.network import Network, fail, graph_names, top
+from elanite.formats.network import Network, graph_names, top
 from elanite.formats.quantities import exact, shown
-from elanite.inputs import graphs, toml
+from elanite.inputs import graphs, network_ports, toml
 from elanite.inputs import network_clock as clocks
 from elanite.inputs.machine import Machine
 from elanite.inputs.sources import Source
@@ -82,72 +81,89 @@ class NetworkImport:
             each = counted(network.terminals, "node")
             self.notes.append(f"there are no nodes: each switch has {each} (`--terminals`)")
         self.names = graph_names((*network.switches, *network.nodes))
-        cables = Counter(end for each in network.cables for end in (each.one, each.other))
         joined = {each.one for each in network.cables if each.other in network.nodes} | {
             each.other for each in network.cables if each.one in network.nodes
         }
         stated = {node for node in network.nodes if network.forward.get(node) == "yes"}
-        self.forwarding = network.nodes.keys() & joined | stated
+        self.several = network_ports.several(network)
+        """Hosts with several cables that pass on no packets of others."""
+        self.forwarding = network.nodes.keys() & joined | stated | self.several
         """Nodes with a switch of their own."""
-        self._seats(cables)
         self.seated = network.nodes.keys() - self.forwarding
         """Nodes with one cable, to a switch."""
         self.clock = clocks.clock(
             network, self.machine, (origin, base.name), self.forwarding, self.notes
         )
         self.timed = not network.cycles and any(each.delay is not None for each in network.cables)
+        self.first = 0
+        """A first link's cycles on the base machine, if the link to a node's own switch differs."""
         self.hops = self._hops()
-        self.roots = [self.names[name] for name in top(self.network)]
+        self.roots = [self.names[name] for name in self._top()]
         self.channels = self._channels()
+        self.tables = self._tables()
 
-    def _seats(self, cables: Counter[str]) -> None:
-        """Refuse a host with several cables to switches: each needs its own adapter."""
-        for node, line in self.network.nodes.items():
-            if cables[node] > 1 and node not in self.forwarding:
-                places = [
-                    each.line
-                    for each in self.network.cables
-                    if node in (each.one, each.other) and each.line
-                ]
-                fail(
-                    Path(self.origin),
-                    places[1] if len(places) > 1 else line,
-                    f"host `{node}` has {cables[node]} cables, and an adapter has one: make each"
-                    f" cable's end a host of its own (`{node}.0`, `{node}.1`), or give each network"
-                    " its own rail ([rails] in a machine file)",
-                )
+    def _top(self) -> list[str]:
+        """The switches at the top of the tree; empty for another network."""
+        alone = bool(self.several) and len(self.network.switches) == 1
+        return list(self.network.switches) if alone else top(self.network)
+
+    def _tables(self) -> network_ports.ForwardingTables | None:
+        """Forwarding tables that keep packets out of hosts with several cables; `None` if no way
+        leads there.
+        """
+        if not self.several:
+            return None
+        many = counted(len(self.several), "host")
+        said = f"{many} with several cables: an adapter feeds them all, and passes on no packets"
+        if self.roots:
+            self.notes.append(f"{said} of others, as ways in a tree go up and down")
+            return None
+        found = network_ports.tables(
+            self.network, self.forwarding, self.several, self.names, self.origin
+        )
+        each = self.channels or int(str(self.machine["link.channels"]))
+        self.channels = max(found.classes, min(MOST_CHANNELS, found.classes * each))
+        if found.classes > MOST_CHANNELS:
+            raise UsageError(
+                f"{self.origin}: {said} of others; ways have up to {found.classes} links, and need"
+                f" a channel class for each, of which a link has at most {MOST_CHANNELS}"
+            )
+        self.notes.append(
+            f"{said} of others: the network is no tree of levels, and its forwarding tables have"
+            f" the shortest ways beside these hosts, in {found.classes} classes of channels"
+        )
+        return found
 
     def files(self) -> ImportedFiles:
         """Both files' texts."""
         graph = f"{self.name}.graph.txt"
         cables = list(self._graph())
-        routing = self._shortest(cables)
+        routing = "" if self.tables else self._shortest(cables)
         machine = "\n".join(self._machine(graph, routing)) + "\n"
         text = "\n".join([*self._head("The graph"), *cables]) + "\n"
         channels = self.channels or int(str(self.machine["link.channels"]))
-        return ImportedFiles(
-            {".toml": machine, ".graph.txt": text}, self.notes, self.network.count(), channels
-        )
+        texts = {".toml": machine, ".graph.txt": text}
+        if self.tables:
+            texts[".routes.txt"] = (
+                "\n".join(self._head("The forwarding tables")) + f"\n{self.tables.text}"
+            )
+        return ImportedFiles(texts, self.notes, self.network.count(), channels)
 
     def check(self, files: ImportedFiles) -> None:
         """Raises ``UsageError`` or ``ConfigError`` if the simulator refuses the machine."""
         machine, text = files.texts[".toml"], files.texts[".graph.txt"]
         if (mistake := _core.graph_mistake(text)) is not None:
             line, message = mistake
-            place = f" ({text.splitlines()[line - 1]})" if line else f"; allowed are {LIMITS}"
+            limits = LIMITS + ("; hosts with several cables have one each" if self.several else "")
+            place = f" ({text.splitlines()[line - 1]})" if line else f"; allowed are {limits}"
             raise UsageError(
                 f"{self.origin}: the network is none that a machine may have: {message}{place}"
             )
         file = f"{self.name}.toml"
-        Machine.of(
-            Source(
-                "machine",
-                self.name,
-                file,
-                file,
-                graphs.with_cables(machine, text, f"{self.name}.graph.txt"),
-            )
-        )
+        whole = graphs.with_content(machine, "cables", text, f"{self.name}.graph.txt")
+        if (routes := files.texts.get(".routes.txt")) is not None:
+            whole = graphs.with_content(whole, "routes", routes, f"{self.name}.routes.txt")
+        Machine.of(Source("machine", self.name, file, file, whole))
 
     def _level(self, cable: Cable) -> int:
         """The level of a cable's link: 0 at a node with one cable to a switch, else 1."""
@@ -166,6 +182,8 @@ class NetworkImport:
                 self.notes.append(
                     f"there are no delays: links have those of {self.base.name}, in whole cycles"
                 )
+            if self.several:
+                self.first, found[0] = found[0], 1  # from an adapter to its own switch
             return found[0], found[1]
         for level in (0, 1):
             if level == 0 and self.forwarding:
@@ -208,9 +226,8 @@ class NetworkImport:
         ]:
             about = self.network.remarks.get(name) or (name if self.names[name] != name else "")
             remark = f"  # {' '.join(about.split())}" if about else ""
-            forward = (
-                f" forward={self.network.forward[name]}" if name in self.network.forward else ""
-            )
+            passes = "yes" if name in self.several else self.network.forward.get(name)
+            forward = f" forward={passes}" if passes else ""
             yield f"{kind} {self.names[name]}{forward}{remark}"
         for cable in self.network.cables:
             words = [self.names[cable.one], self.names[cable.other]]
@@ -227,6 +244,8 @@ class NetworkImport:
                 )
             elif level == 0 and self.timed and self.forwarding:
                 hop = self.hops[1]
+            elif self.first and (level == 0 or self.several & {cable.one, cable.other}):
+                hop = self.first
             if hop != self.hops[level]:
                 words.append(f"delay={self.clock.time(hop).replace(' ', '')}")
             yield " ".join(words)
@@ -313,6 +332,10 @@ class NetworkImport:
                 self.roots,
                 "the switches farthest from the nodes: the top of the tree",
             )
+        if self.tables:
+            classes = "a class for each link between switches on a way"
+            rows["routes_file"] = (f"{self.name}.routes.txt", f"assumed: {origin} has no routing")
+            rows["hop_classes"] = (self.tables.classes, classes)
         if routing:
             rows["routing"] = (
                 routing,
