@@ -18,6 +18,7 @@ from elanite.errors import UsageError
 from elanite.inputs import toml
 from elanite.inputs.experiment import Experiment
 from elanite.inputs.sources import did_you_mean
+from elanite.traces import goal_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +96,7 @@ def _inline(option: str, text: str, known: Sequence[str] = ()) -> dict[str, obje
 
 def _next(trace: Path, free: int, processes: object) -> str:
     """The nodes behind the first ``free`` ones."""
-    ranks = _core.GoalTrace(trace).ranks
+    ranks = goal_file.read(trace).ranks
     share = processes if isinstance(processes, int) and processes > 0 else 1
     if ranks % share:
         raise UsageError(

@@ -27,6 +27,7 @@ from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.evidence import TrafficTotals
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.options import OptionKeywords, Options
+from elanite.traces import goal_file
 from elanite.traces.processors import Factors, factors
 
 if TYPE_CHECKING:
@@ -318,7 +319,7 @@ def prepared(
     """A replay before its start; arguments and errors are those of ``run``."""
     bounded.check(trace, "name a trace in GOAL")
     cluster = Cluster.of(machine, overrides)
-    read = _core.GoalTrace(trace)
+    read = goal_file.read(trace)
     chosen = Options(read.ranks, **options)
     placement = chosen.nodes(cluster.nodes)
     sends = _room(buffered, chosen.network)
