@@ -4,11 +4,14 @@ their checksums.
     python packaging/release.py out/release
     python packaging/release.py out/release --target x86_64-unknown-linux-gnu
 
-``make release`` installs the linker and calls this. Every wheel is linked by Zig against glibc
-2.28, whatever the build machine has, so that one wheel serves Debian 10, RHEL 8 and all later
-systems. Paths of the build machine are replaced, and times are those of the commit.
-``tests/test_release.py`` compares the sources of two folders byte for byte; wheels of two folders
-have not been compared.
+``make release`` installs the linker and calls this. It builds the explorer's page first, which
+wheels have and git does not. Every wheel is linked by Zig against glibc 2.28, whatever the build
+machine has, so that one wheel serves Debian 10, RHEL 8 and all later systems.
+
+With the same Rust, Zig and Node.js, the files depend on the commit alone. Paths of the build
+machine are replaced, and times are those of the commit. ``differences`` refuses a wheel in which a
+path, a time or an order is left that another folder would not repeat, and
+``tests/test_release.py`` compares the sources of two folders byte for byte.
 
 It refuses a checkout with changes, as its wheel would name a commit that lacks them, and a folder
 that holds anything but an earlier release. A failed build leaves no folder.
@@ -59,6 +62,7 @@ def main() -> None:
         built = Path(scratch, "release")
         built.mkdir()
         os.environ["SOURCE_DATE_EPOCH"] = git("show", "--no-patch", "--format=%ct", commit)
+        page()
         for target in given.target or TARGETS:
             wheel(built, target)
         source = backend.build_sdist(str(built))
@@ -70,6 +74,14 @@ def main() -> None:
     print(f"release of commit {commit[:12]} in {given.folder}")
     for file in sorted(folder.iterdir()):
         print(f"{file.stat().st_size / 1e6:8.2f} MB  {file.name}")
+
+
+def page() -> None:
+    """Build the explorer's page anew: an earlier one has the paths of the machine, or is older."""
+    for made in ("web/engine/built", "python/elanite/explorer"):
+        shutil.rmtree(ROOT / made, ignore_errors=True)
+    around = os.environ | {"CARGO_ENCODED_RUSTFLAGS": "\x1f".join(remapped())}
+    subprocess.run(["make", "--no-print-directory", "web"], cwd=ROOT, env=around, check=True)
 
 
 def wheel(folder: Path, target: str) -> None:
