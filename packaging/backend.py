@@ -27,7 +27,9 @@ import io
 import json
 import os
 import runpy
+import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
 from pathlib import Path
@@ -59,6 +61,9 @@ PACKAGE = ROOT / "python" / "elanite"
 PARTS = {"elanite_preload": "libelanite-fi.so", "elanite-mpiexec": "elanite-mpiexec"}
 """The parts for ranks: cargo targets, and their files in the package."""
 COMMIT = "python/elanite/data/build.json"
+
+if shutil.which("maturin") is None:  # it is beside a Python whose environment is not active
+    os.environ["PATH"] += os.pathsep + str(Path(sys.executable).parent)
 
 
 def build_wheel(
