@@ -70,7 +70,30 @@ def test_actions_are_pinned_and_jobs_end(path: Path) -> None:
     assert workflow["permissions"] == {"contents": "read"}
     for job in workflow["jobs"].values():
         assert 0 < job["timeout-minutes"] <= 360
-        assert all(PINNED.fullmatch(step["uses"]) for step in job["steps"] if "uses" in step)
+        actions = [step for step in job["steps"] if "uses" in step]
+        assert all(PINNED.fullmatch(step["uses"]) for step in actions)
+        assert all(
+            step["with"]["persist-credentials"] is False
+            for step in actions
+            if step["uses"].startswith("actions/checkout@")
+        )
+
+
+def test_a_release_has_the_targets_of_its_wheels_and_of_the_page() -> None:
+    wheels = re.search(
+        r"^TARGETS = \((.*)\)$",
+        (ROOT / "packaging" / "release.py").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    page = re.search(
+        r"^WASM := (\S+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert wheels
+    assert page
+    job = read(ROOT / ".github" / "workflows" / "release.yml")["jobs"]["files"]
+    installed = re.search(r"--target (\S+)", " ".join(commands(job)))
+    assert installed
+    assert set(installed[1].split(",")) == {*re.findall(r'"(\S+)"', wheels[1]), page[1]}
 
 
 def test_the_oldest_rust_is_the_promised_one() -> None:
