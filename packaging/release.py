@@ -27,10 +27,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import backend
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGETS = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu")
@@ -98,18 +103,52 @@ def wheel(folder: Path, target: str) -> None:
     }
     around.pop("PYO3_PYTHON", None)
     words = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps"]
-    subprocess.run([*words, "--wheel-dir", str(folder), str(ROOT)], env=around, check=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        subprocess.run([*words, "--wheel-dir", scratch, str(ROOT)], env=around, check=True)
+        (made,) = Path(scratch).iterdir()
+        if found := differences(made, machine(), int(os.environ["SOURCE_DATE_EPOCH"])):
+            raise SystemExit(
+                f"error: another folder would not repeat {made.name}:\n  " + "\n  ".join(found)
+            )
+        made.rename(folder / made.name)
 
 
-def remapped() -> list[str]:
-    """The compiler's options that replace folders of this machine in messages of panics."""
+def machine() -> dict[str, str]:
+    """The folders of this machine that compilers write into messages, and names for them."""
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
-    folders = {
+    return {
         str(ROOT): "/elanite",
         str(home): "/cargo",
         output("rustc", "--print", "sysroot"): "/rust",
     }
-    return [f"--remap-path-prefix={folder}={name}" for folder, name in folders.items()]
+
+
+def remapped() -> list[str]:
+    """The compiler's options that replace folders of this machine in messages of panics."""
+    return [f"--remap-path-prefix={folder}={name}" for folder, name in machine().items()]
+
+
+def differences(wheel: Path, folders: Iterable[str], epoch: int) -> list[str]:
+    """The traces of one machine or moment in a wheel: its folders, other times than the commit's,
+    modes by a umask.
+    """
+    moment = time.gmtime(epoch - epoch % 2)[:6]  # archives count pairs of seconds
+    found = []
+    with zipfile.ZipFile(wheel) as packed:
+        for entry in packed.infolist():
+            if entry.date_time != moment:
+                found.append(f"{entry.filename}: the time {entry.date_time}")
+            if (mode := entry.external_attr >> 16 & 0o777) not in (0o644, 0o755):
+                found.append(f"{entry.filename}: the mode {mode:o}")
+            content = packed.read(entry)
+            found += [
+                f"{entry.filename}: the folder {folder}"
+                for folder in folders
+                if re.search(
+                    rb"(?<![\w./-])" + re.escape(folder.encode()) + rb"(?![\w.-])", content
+                )
+            ]
+    return found
 
 
 def bills(folder: Path) -> None:

@@ -97,6 +97,30 @@ def test_the_notes_are_the_section_of_the_version(clone: Path) -> None:
     assert "error: CHANGELOG.md has no section `## 9.9.9`" in ended.err
 
 
+@pytest.mark.parametrize(
+    ("content", "mode", "second", "found"),
+    [
+        (b"/elanite/crates/py/src/lib.rs", 0o644, 20, []),
+        (b"built in /home/me/other/elanite", 0o755, 20, []),
+        (b"at /home/me/elanite/crates/py", 0o644, 20, ["module.so: the folder /home/me/elanite"]),
+        (b"", 0o600, 20, ["module.so: the mode 600"]),
+        (b"", 0o644, 22, ["module.so: the time (2023, 11, 14, 22, 13, 22)"]),
+    ],
+)
+def test_traces_of_a_machine_in_a_wheel_are_found(
+    tmp_path: Path, content: bytes, mode: int, second: int, found: list[str]
+) -> None:
+    entry = zipfile.ZipInfo("module.so", (2023, 11, 14, 22, 13, second))
+    entry.external_attr = mode << 16
+    with zipfile.ZipFile(tmp_path / "a.whl", "w") as wheel:
+        wheel.writestr(entry, content)
+    line = (
+        "import pathlib, release; print(release.differences("
+        f"pathlib.Path({str(tmp_path / 'a.whl')!r}), ['/home/me/elanite'], 1_700_000_000))"
+    )
+    assert python(ROOT, line).strip() == str(found)
+
+
 def test_each_wheel_has_its_bill_beside_it(tmp_path: Path) -> None:
     """The crates differ by processor."""
     for processor in ("x86_64", "aarch64"):
