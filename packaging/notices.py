@@ -2,8 +2,9 @@
 libraries and programs.
 
 ``cargo metadata`` lists the crates, with the build's features and platform; test and build
-dependencies are left out. Each crate brings its licence files. The pages' JavaScript is not in the
-wheel: vl-convert-python has it, and pages that embed it have its notices
+dependencies are left out. Each crate brings its licence files. The explorer's page has its own
+JavaScript, with the notices in ``explorer/licenses.md`` (``web/vite.config.ts``). The other pages'
+JavaScript is not in the wheel: vl-convert-python has it, and pages that embed it have its notices
 (``elanite.figures.vega``).
 
 The bill is a CycloneDX 1.5 document, one component for each crate with its checksum in
@@ -20,8 +21,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "python" / "elanite"
-ROOTS = ("elanite-py", "elanite-preload", "elanite-launch")
-"""The extension module, the ranks' library, and their process manager."""
+ROOTS = ("elanite-py", "elanite-preload", "elanite-launch", "elanite-web")
+"""The extension module, the ranks' library, their process manager, and the explorer's engine."""
 NOTICES = "data/third-party.txt"
 BILL = "data/third-party.cdx.json"
 LICENCES = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT")

@@ -11,6 +11,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2022",
     chunkSizeWarningLimit: 700,
+    license: { fileName: "licenses.md" }, // the notices that the libraries' licences ask for
   },
   worker: { format: "es" },
 });
