@@ -273,6 +273,7 @@ lock: $(VENV)/.installed
 	$(COMPILE) --group pyproject.toml:build --upgrade --constraint requirements.lock \
 		--output-file requirements-build.lock
 	$(COMPILE) --group pyproject.toml:paper --upgrade --output-file requirements-paper.lock
+	$(COMPILE) --group pyproject.toml:programs --upgrade --output-file requirements-programs.lock
 	$(COMPILE) --group pyproject.toml:release --upgrade --constraint requirements-build.lock \
 		--output-file requirements-release.lock
 
@@ -283,7 +284,7 @@ audit:
 	$(call need,command -v pip-audit,pip-audit was not found; pipx install pip-audit)
 	cargo deny check
 	for each in requirements.lock $(addprefix requirements-,$(addsuffix .lock,container build \
-		paper release)); do \
+		paper programs release)); do \
 		pip-audit --strict --disable-pip --require-hashes --requirement $$each || exit 1; done
 
 # Mutants of the Python code that judges, all of them, and of the Rust crates whose code enters

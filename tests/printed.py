@@ -80,17 +80,17 @@ def commands(page: Path) -> list[Printed]:
 
 
 def sources(page: Path) -> dict[str, str]:
-    """The programs in C that a page prints, each by the name by which the next command compiles
-    it.
+    """The programs in C and Python that a page prints, each by the name by which the next command
+    compiles or starts it.
     """
     text = page.read_text(encoding="utf-8")
     found = {}
     for block in re.finditer(
-        r"^```c\n(.*?)^```(.*?)(?=^```c\n|\Z)", text, re.MULTILINE | re.DOTALL
+        r"^```(c|python)\n(.*?)^```(.*?)(?=^```(?:c|python)\n|\Z)", text, re.MULTILINE | re.DOTALL
     ):
-        name = re.search(r"\b(\w+\.c)\b", block[2])
+        name = re.search(rf"\b(\w+\.{'c' if block[1] == 'c' else 'py'})\b", block[3])
         if name:
-            found.setdefault(name[1], block[1])
+            found.setdefault(name[1], block[2])
     return found
 
 

@@ -36,6 +36,7 @@ def test_crates_of_others_come_from_the_registry_with_a_checksum(lock: str) -> N
 def test_python_packages_are_locked_with_hashes_and_installed_by_them() -> None:
     locks = {"requirements.lock": 20, "requirements-container.lock": 20}
     locks |= {"requirements-paper.lock": 1, "requirements-release.lock": 2}
+    locks |= {"requirements-programs.lock": 0}
     for name, least in locks.items():
         entries = re.split(r"\n(?=\S)", (ROOT / name).read_text(encoding="utf-8"))
         pinned = [entry for entry in entries if not entry.startswith("#") and entry.strip()]
