@@ -251,3 +251,22 @@ def test_a_page_of_a_replay_is_run_again_elsewhere(elanite: Command, tmp_path: P
     assert first is not None
     assert second is not None
     assert first[1] == second[1]
+
+
+def test_hosts_of_an_imported_network_have_their_names(elanite: Command, tmp_path: Path) -> None:
+    """The hottest links name hosts and switches as the network's file does."""
+    (tmp_path / "net.txt").write_text(
+        "switch leaf\n"
+        + "".join(f"node rack-{host}\n" for host in "abcd")
+        + "".join(f"rack-{host} leaf\n" for host in "abcd")
+    )
+    assert elanite("import", "net.txt", "--output", "net.toml").code == 0
+    (tmp_path / "ring.goal").write_text("".join(goal.all_reduce(4, 20_000, "ring")))
+    ended = elanite("replay", "ring.goal", "--machine", "net.toml", "--html", "ring.html")
+    assert ended.code == 0, ended
+    for host in (0, 1, 2):
+        assert f"node {host} (rack-{'abc'[host]}) to switch leaf" in ended.out
+    page = (tmp_path / "ring.html").read_text(encoding="utf-8")
+    assert "node 0 (rack-a) → switch leaf" in page
+    (folder,) = (tmp_path / "out" / "replay").iterdir()
+    assert "node 0" in pl.read_parquet(folder / "links.parquet")["from"].to_list()

@@ -141,6 +141,10 @@ def test_findings_are_the_extremes_of_the_tables(seed: int) -> None:
     assert ("more than between any other pair" in findings) == (len(alike) == 1)
 
 
+PLAIN = '{"machine": {"topology": {}}}'
+"""The configuration of a machine whose nodes have no names."""
+
+
 def links(*rows: tuple[str, str, int, bool, int, int, int]) -> pl.DataFrame:
     """Links with their ends, level, way, packets, busy time and waits."""
     columns = ("from", "to", "level", "up", "packets", "busy_ps", "waiting_ps")
@@ -158,7 +162,7 @@ def test_the_hottest_link_is_the_one_that_packets_waited_for() -> None:
         ("switch 1.2", "node 9", 0, False, 3, 18_210_000, 4_000_000),
     )
     assert (
-        traffic.link(found, 100.0)
+        traffic.link(found, 100.0, PLAIN)
         == "Hottest link, by the time that packets waited for it: switch 1.1 → switch 2.3 (between"
         " switches); 181 packets cross it, with 7 µs of waits in total, as 1 other link, busy"
         " 5.6% of the time. Busiest link: switch 1.2 → node 9 (of a node), busy 18.2% of the"
@@ -172,9 +176,9 @@ def test_the_hottest_link_is_the_one_that_packets_waited_for() -> None:
         (3, 4.0),
         (0, None),
     ]
-    idle = traffic.link(found.with_columns(waiting_ps=pl.lit(0)), 100.0)
+    idle = traffic.link(found.with_columns(waiting_ps=pl.lit(0)), 100.0, PLAIN)
     assert idle.startswith("No packet waited for a link. Busiest link: switch 1.2 → node 9")
-    one = traffic.link(found.tail(1), 100.0)
+    one = traffic.link(found.tail(1), 100.0, PLAIN)
     assert one.endswith(
         "(of a node); 3 packets cross it, with 4 µs of waits in total; the link is also the"
         " busiest, busy 18.2% of the time."
@@ -183,7 +187,7 @@ def test_the_hottest_link_is_the_one_that_packets_waited_for() -> None:
         ("node 8", "switch 1.0", 0, True, 2, 34_000_300, 0),
         ("switch 1.0", "node 8", 0, False, 2, 34_000_200, 1_000_000),
     )
-    assert traffic.link(tied, 100.0).endswith(
+    assert traffic.link(tied, 100.0, PLAIN).endswith(
         "switch 1.0 → node 8 (of a node); 2 packets cross it, with 1 µs of waits in total; the link"
         " is also the busiest, busy 34.0% of the time, as 1 other link."
     ), "no two links with one figure, of which one is busier"

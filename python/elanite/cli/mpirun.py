@@ -409,7 +409,7 @@ def _print(found: Run, figures: Summary) -> None:
     from elanite.base.rows import rows as rows_of
     from elanite.base.text import number
     from elanite.cli.tables import hottest
-    from elanite.mpirun.summary import collectives, size, time_in_files, time_in_mpi
+    from elanite.mpirun.summary import collectives, host_names, size, time_in_files, time_in_mpi
     from elanite.results.congestion import Fault, in_words
 
     screen = console(error=True)
@@ -454,7 +454,7 @@ def _print(found: Run, figures: Summary) -> None:
             sizes.add_row(f"  {one.label}", f"{one.messages:,}", size(one.bytes), bar)
         screen.print(sizes)
     if figures.links:
-        screen.print(hottest(figures.links))
+        screen.print(hottest(figures.links, host_names(found.cluster.point)))
     for fault in rows_of(found.tables["faults"].head(MOST_FAULTS), Fault):
         screen.print(f"  {'failed':16}{in_words(fault)}", markup=False)
     if len(found.tables["faults"]):

@@ -30,14 +30,16 @@ class Import(Request):
       ibnetdiscover | elanite import - --output fabric.toml
 
     The format is recognised by the content: output of ibnetdiscover, topology.txt and flow.txt of
-    ns-3 (HPCC, ASTRA-sim, SimAI), .topo and .cm of htsim, anynet of BookSim2, clusters of SimGrid
-    (XML), topology.conf and topology.yaml of Slurm, InfraGraph (YAML, JSON, and its graph), lists
-    of edges, GraphML and DOT. A file of another format is refused.
+    ns-3 (HPCC, ASTRA-sim, SimAI), .topo and .cm of htsim, anynet of BookSim2, platforms of SimGrid
+    (XML), topology.conf and topology.yaml of Slurm, InfraGraph (YAML, JSON, and its graph), METIS,
+    lists of edges, GraphML and DOT. A file of another format is refused. Files may be compressed by
+    gzip, bzip2 or xz.
 
     \b
     Written beside each other, by the name of the output:
       NAME.toml            the machine
       NAME.graph.txt       its switches, nodes and cables
+      NAME.routes.txt      forwarding tables, for hosts with several cables where no tree is
       NAME.placement.txt   its hosts by name, as a placement of ranks
       NAME.flows.csv       the flows, if a file has any
       NAME.traffic.toml    an experiment with these flows on the machine

@@ -338,7 +338,7 @@ def _print(found: Replayed) -> None:
     from elanite.base.rows import rows as rows_of
     from elanite.base.text import number
     from elanite.cli.tables import hottest, regions
-    from elanite.mpirun.summary import rank_list, size
+    from elanite.mpirun.summary import host_names, rank_list, size
     from elanite.results.congestion import Fault, in_words
 
     figures, faults = found.as_json(), found.tables["faults"]
@@ -372,7 +372,7 @@ def _print(found: Replayed) -> None:
     if figures["regions"]:
         screen.print(regions(figures["regions"]))
     if figures["links"]:
-        screen.print(hottest(figures["links"]))
+        screen.print(hottest(figures["links"], host_names(found.cluster.point)))
     for one in rows_of(faults.head(MOST_FAULTS), Fault):
         screen.print(f"  {'failed':16}{in_words(one)}", markup=False)
     if len(faults):

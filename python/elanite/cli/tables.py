@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rich.console import Console
     from rich.table import Table
@@ -121,8 +121,8 @@ def listed(
                 screen.print(Padding(Text(detail, style=look), (0, 0, 0, 4), expand=False))
 
 
-def hottest(links: Sequence[Link]) -> Table:
-    """A run's hottest links: at nodes, and between switches."""
+def hottest(links: Sequence[Link], names: Mapping[str, str]) -> Table:
+    """A run's hottest links: at nodes, by the nodes' names, and between switches."""
     from elanite.cli.common import table
     from elanite.mpirun.summary import waits
 
@@ -133,7 +133,8 @@ def hottest(links: Sequence[Link]) -> Table:
         if shown:
             found.add_row(f"  {kind}:")
         for link in shown:
-            where = f"    {link['from']} to {link['to']}"
+            ends = [names.get(end, end) for end in (link["from"], link["to"])]
+            where = f"    {ends[0]} to {ends[1]}"
             found.add_row(where, f"{link['busy']:.1%}", f"{link['packets']:,}", waits(link))
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
@@ -159,6 +160,27 @@ def hottest_of_each(links: pl.DataFrame, time_us: float) -> list[Link]:
         for kind in (of_nodes, ~of_nodes)
         for row in rows(busy.filter(kind).head(MOST_LINKS), Link)
     ]
+
+
+def host_names(point: str) -> dict[str, str]:
+    """The nodes with the names of a graph's file: ``node 3`` is ``node 3 (rack1-07)``.
+
+    ``point`` is the machine's configuration as JSON. Empty for a network that has no names.
+    """
+    cables = json.loads(point)["machine"]["topology"].get("cables", {}).get("value")
+    words = (line.split() for line in str(cables or "").splitlines())
+    names = [line[1] for line in words if line[:1] == ["node"]]
+    return {
+        f"node {number}": f"node {number} ({name})"
+        for number, name in enumerate(names)
+        if name != str(number)
+    }
+
+
+def named(links: pl.DataFrame, point: str) -> pl.DataFrame:
+    """Links whose nodes have the names of the graph's file, for people."""
+    names = host_names(point)
+    return links.with_columns(pl.col("from", "to").replace(names)) if names else links
 
 
 def waits(link: Link) -> str:

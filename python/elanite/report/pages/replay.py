@@ -201,7 +201,7 @@ def _of_traffic(replay: Replay) -> list[str]:
     found = [
         one
         for one in (
-            traffic.link(replay.tables["links"], totals["time_us"]),
+            traffic.link(replay.tables["links"], totals["time_us"], replay.cluster.point),
             traffic.largest_messages(by_size(sends), sends),
         )
         if one

@@ -127,7 +127,7 @@ def _findings(run: Run, figures: Summary) -> list[str]:
     found += [
         one
         for one in (
-            traffic.link(run.tables["links"], float(totals["time_us"])),
+            traffic.link(run.tables["links"], float(totals["time_us"]), run.cluster.point),
             traffic.largest_messages(figures.sizes, run.tables["messages"]),
         )
         if one

@@ -10,7 +10,7 @@ from elanite.base.rows import first
 from elanite.base.rows import rows as rows_of
 from elanite.base.text import counted
 from elanite.figures import matrix
-from elanite.mpirun.summary import Link, Sizes, busiest, hottest, size, waits
+from elanite.mpirun.summary import Link, Sizes, busiest, hottest, named, size, waits
 from elanite.report.pages.frame import PageTable, Section
 from elanite.results.congestion import Fault, in_words, of_tables, parallel
 from elanite.store import empty
@@ -142,8 +142,9 @@ HOTTEST = "Hottest link, by the time that packets waited for it"
 """
 
 
-def link(links: pl.DataFrame, time_us: float) -> str:
+def link(links: pl.DataFrame, time_us: float, point: str) -> str:
     """The finding about the hottest and the busiest link; empty if no link was busy."""
+    links = named(links, point)
     some = hottest(links, time_us)
     if some.is_empty():
         return ""
@@ -185,17 +186,17 @@ def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> S
     JSON.
     """
     links, faults = tables["links"], tables["faults"]
-    busy = hottest(links, time_us)
+    busy = hottest(named(links, point), time_us)
     of_nodes = pl.col("level") == 0
     shown = [
         row
         for kind in (of_nodes, ~of_nodes)
         for row in rows_of(busy.filter(kind).head(MOST_LINKS), Link)
     ]
-    named = parallel(point) if shown else {}
+    apart = parallel(point) if shown else {}
     rows = [
         (
-            named.get(row["link"], f"{row['from']} → {row['to']}"),
+            apart.get(row["link"], f"{row['from']} → {row['to']}"),
             "node" if row["level"] == 0 else "switches",
             f"{row['busy']:.1%}",
             f"{row['packets']:,}",
