@@ -4,10 +4,11 @@ become, too.
 Vertices are nodes and switches by their attribute ``kind``, ``type``, ``role`` or ``function``,
 where a vertex has a word for a node there; without such a word all are switches, and the caller
 passes each switch's node count. An edge has a rate by ``rate``, ``bandwidth``, ``capacity`` or
-``speed``, and a delay by ``delay`` or ``latency``. Their unit stands in the value, or in the name
-behind a separator (``bandwidth_gbps``, ``delay (us)``); the Topology Zoo's raw rates are bits per
-second. Edges in a directed graph are cables, which lead both ways; two opposite ones are a single
-cable.
+``speed``, or by a label that is one, and a delay by ``delay`` or ``latency``. Their unit stands in
+the value, or in the name behind a separator (``bandwidth_gbps``, ``delay (us)``); the Topology
+Zoo's raw rates are bits per second. Defaults (``<default>``, ``edge [...]``) hold where an edge or
+a vertex has no own value. Edges in a directed graph are cables, which lead both ways; two opposite
+ones are a single cable.
 """
 
 from __future__ import annotations
@@ -91,6 +92,11 @@ def graphml(text: str, file: Path) -> Network:
         each.attributes.get("id", ""): each.attributes.get("attr.name", "")
         for each in root.of("key")
     }
+    defaults = [
+        (each.attributes.get("for", "all"), each.attributes.get("attr.name", ""), value.text)
+        for each in root.of("key")
+        for value in each.of("default")
+    ]
     drawn = AttributedGraph(directed=graph.attributes.get("edgedefault") == "directed")
     for each in graph.of("graph", "hyperedge"):
         fail(
@@ -98,10 +104,12 @@ def graphml(text: str, file: Path) -> Network:
         )
 
     def data(element: Element) -> dict[str, object]:
-        return {
+        own = {
             keys.get(each.attributes.get("key", ""), ""): each.text.strip()
             for each in element.of("data")
         }
+        found = {name: text.strip() for to, name, text in defaults if to in (element.name, "all")}
+        return found | own
 
     for each in graph.of("node"):
         name = each.attributes.get("id", "")
@@ -138,19 +146,32 @@ def dot(text: str, file: Path) -> Network:
         if len(graphs) != 1:
             raise ValueError(f"there are {len(graphs)} graphs, or a place is wrong")
         drawn.directed = graphs[0].get_type() == "digraph"
-        for part in graphs:  # which grows
-            for each in part.get_nodes():
-                if (name := _unquoted(each.get_name())) not in ("node", "edge", "graph", "\\n"):
-                    drawn.vertex(name, _plain(each.get_attributes()), None)
-            for edge in part.get_edges():
-                for one in _ends(edge.get_source()):
-                    for other in _ends(edge.get_destination()):
-                        drawn.edges.append((one, other, _plain(edge.get_attributes()), None))
-            graphs += part.get_subgraphs()
-    for one, other, _, _ in drawn.edges:
-        drawn.vertex(one, {}, None)
-        drawn.vertex(other, {}, None)
+        _draw(drawn, graphs[0], {}, {})
     return network(drawn, DOT, file)
+
+
+def _draw(
+    drawn: AttributedGraph, part: Any, vertices: dict[str, object], edges: dict[str, object]
+) -> None:
+    """Add a graph's statements in their order, with the defaults that stand before them."""
+    statements = [*part.get_nodes(), *part.get_edges(), *part.get_subgraphs()]
+    for each in sorted(statements, key=lambda one: one.get_sequence() or 0):
+        about = _plain(each.get_attributes())
+        if hasattr(each, "get_subgraphs"):
+            _draw(drawn, each, dict(vertices), dict(edges))
+        elif hasattr(each, "get_source"):
+            for one in _ends(each.get_source()):
+                for other in _ends(each.get_destination()):
+                    for name in (one, other):
+                        if name not in drawn.vertices:
+                            drawn.vertex(name, vertices, None)
+                    drawn.edges.append((one, other, edges | about, None))
+        elif (name := _unquoted(each.get_name())) == "node":
+            vertices = vertices | about
+        elif name == "edge":
+            edges = edges | about
+        elif name not in ("graph", "\\n"):
+            drawn.vertex(name, about if name in drawn.vertices else vertices | about, None)
 
 
 def _ends(end: Any) -> list[str]:
@@ -285,7 +306,7 @@ def _rate(data: dict[str, object], left: set[str], file: Path, line: int | None)
         return quantities.gigabits(raw / 10**9)
     key, text = quantity(data, RATES) or ("", "")
     if not key or not text.strip():
-        return None
+        return ethernet(low.get("label", ""))  # which many drawings have
     value = ethernet(text)
     if value is None and quantities.number(text) is None:
         fail(file, line, f"{key} `{text}` is not a rate: write for example 25 Gb/s")

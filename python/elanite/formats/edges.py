@@ -9,8 +9,10 @@ stand in quotes::
     "rack 1",spine,100,7
     "rack 2",spine,20,9
 
-Columns that are no rate and no delay are left out. A list in which every edge comes in both
-directions equally often is that of a directed graph.
+Columns that are no rate and no delay are left out. The ends may stand in any columns, such as
+``source_device,source_port,destination_device,destination_port``; with ports, a cable that is
+listed at both ends is one. A list in which every edge comes in both directions equally often is
+that of a directed graph.
 """
 
 from __future__ import annotations
@@ -43,6 +45,13 @@ _ENDS = (
     {"source", "destination"},
     {"node1", "node2"},
 )
+_THING = "(?:device|host|hostname|node|switch|system|name|id)"
+_PORT = "(?:port|interface|ifname|if)(?: (?:id|name))?"
+_SIDES = (
+    ("source|src|from|local|near", "[1a]"),
+    ("destination|dest|dst|to|target|remote|peer|neighbou?r|far", "[2bz]"),
+)
+"""The words for a cable's ends in columns' names: ``source device``, ``switch A``."""
 _UNIT = re.compile(r"(?<=[,;])(\s*[\d.]+)[ \t]+([a-zA-Zµ/]+)(?=[ \t]*(?:[,;]|$))")
 """A number and its unit in a cell."""
 _ARROWS = ("--", "->", "-->", "<->", "<-->", "—")
@@ -53,6 +62,10 @@ class Columns(NamedTuple):
 
     names: tuple[str, ...]
     between: str
+    ends: tuple[int, int] = (0, 1)
+    """The columns with a cable's ends."""
+    ports: tuple[int, ...] = ()
+    """The columns with the ends' ports, if both have one."""
 
 
 def bare(line: str) -> str:
@@ -64,7 +77,18 @@ def columns(line: str) -> Columns | None:
     """The columns that a first line names; `None` for an edge."""
     between = next((each for each in "\t;," if each in line), "")
     names = tuple(_cells(line, between))
-    low = [name.lower() for name in names]
+    low = [re.sub(r"[\s_.-]+", " ", name.lower()) for name in names]
+    one, other = (
+        _column(low, f"(?:{words})(?: {_THING})?|{_THING} ?{letter}|{letter} {_THING}")
+        for words, letter in _SIDES
+    )
+    if len(low) > 2 and one is not None and other is not None:
+        ports = [
+            _column(low, f"(?:{words})(?: {_THING})? {_PORT}|{_PORT} ?{letter}|{letter} {_PORT}")
+            for words, letter in _SIDES
+        ]
+        known = tuple(each for each in ports if each is not None)
+        return Columns(names, between, (one, other), known if len(known) == 2 else ())
     found = set(low[:2]) in _ENDS
     if not found and len(low) > 2:
         found = all(
@@ -72,6 +96,11 @@ def columns(line: str) -> Columns | None:
             for name in low[2:]
         )
     return Columns(names, between) if found else None
+
+
+def _column(names: list[str], pattern: str) -> int | None:
+    """The first column with such a name."""
+    return next((at for at, name in enumerate(names) if re.fullmatch(pattern, name)), None)
 
 
 def words(line: str) -> list[str]:
@@ -89,7 +118,8 @@ def edges(text: str, file: Path) -> Network:
     drawn = AttributedGraph(
         directed=text.startswith("%%MatrixMarket") and " general" in text.partition("\n")[0].lower()
     )
-    weights = 0
+    weights, both = 0, 0
+    joined: set[frozenset[tuple[str, str]]] = set()
     sized = _matrix(text)
     heading: Columns | None = None
     for line, written in enumerate(text.splitlines(), 1):
@@ -99,7 +129,11 @@ def edges(text: str, file: Path) -> Network:
         if not drawn.edges and heading is None and (heading := columns(rest)):
             continue
         if heading and (row := _row(heading, rest)):
-            drawn.edges.append((*row[0], data | row[1], line))
+            if row.plugs and row.plugs in joined:
+                both += 1
+                continue
+            joined.add(row.plugs)
+            drawn.edges.append((*row.ends, data | row.data, line))
             continue
         found = words(rest)
         if found[:1] in (["switch"], ["node"]) and len(found) >= 2:
@@ -127,7 +161,9 @@ def edges(text: str, file: Path) -> Network:
         drawn.notes.append(
             f"the third words of {weights} lines are weights without a unit: left out"
         )
-    if heading and (left := [name for name in heading.names[2:] if not _is_quantity(name)]):
+    if both:
+        drawn.notes.append(f"{both} cables are listed at both ends, by the same ports: one each")
+    if heading and (left := _left(heading)):
         drawn.notes.append(f"columns left out: {', '.join(left)}")
     if not drawn.vertices:
         drawn.directed = drawn.directed or _both_ways(drawn)
@@ -151,21 +187,41 @@ def _cells(line: str, between: str) -> list[str]:
     ]
 
 
-def _row(heading: Columns, line: str) -> tuple[tuple[str, str], dict[str, object]] | None:
-    """The ends and the quantities of a line with the heading's cells; `None` for a line of another
-    kind.
-    """
+class Row(NamedTuple):
+    """A line with the heading's cells."""
+
+    ends: tuple[str, str]
+    data: dict[str, object]
+    """Its quantities."""
+    plugs: frozenset[tuple[str, str]]
+    """The ends with their ports; empty without ports."""
+
+
+def _left(heading: Columns) -> list[str]:
+    """The columns that are neither ends nor ports nor quantities."""
+    known = {*heading.ends, *heading.ports}
+    return [
+        name for at, name in enumerate(heading.names) if at not in known and not _is_quantity(name)
+    ]
+
+
+def _row(heading: Columns, line: str) -> Row | None:
+    """A line with the heading's cells; `None` for a line of another kind."""
     cells = _cells(line, heading.between)
-    if (
-        not 2 <= len(cells) <= len(heading.names)
-        or not all(cells[:2])
-        or cells[0] in ("switch", "node")
-    ):
+    if not max(heading.ends) < len(cells) <= len(heading.names):
+        return None
+    ends = cells[heading.ends[0]], cells[heading.ends[1]]
+    if not all(ends) or cells[0] in ("switch", "node"):
         return None
     if not heading.between and len(cells) != len(heading.names):
         return None
-    named = dict(zip(heading.names[2:], cells[2:], strict=False))
-    return (cells[0], cells[1]), {name: cell for name, cell in named.items() if _is_quantity(name)}
+    named = dict(zip(heading.names, cells, strict=False))
+    ports = [cells[at] for at in heading.ports if at < len(cells)]
+    return Row(
+        ends,
+        {name: cell for name, cell in named.items() if _is_quantity(name)},
+        frozenset(zip(ends, ports, strict=True)) if len(ports) == 2 and all(ports) else frozenset(),
+    )
 
 
 def _both_ways(drawn: AttributedGraph) -> bool:
