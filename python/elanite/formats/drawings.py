@@ -104,11 +104,13 @@ def graphml(text: str, file: Path) -> Network:
         )
 
     def data(element: Element) -> dict[str, object]:
-        own = {
+        own: dict[str, object] = {
             keys.get(each.attributes.get("key", ""), ""): each.text.strip()
             for each in element.of("data")
         }
-        found = {name: text.strip() for to, name, text in defaults if to in (element.name, "all")}
+        found: dict[str, object] = {
+            name: text.strip() for to, name, text in defaults if to in (element.name, "all")
+        }
         return found | own
 
     for each in graph.of("node"):
