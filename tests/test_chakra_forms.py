@@ -280,3 +280,14 @@ def test_a_processor_gives_the_rates_that_are_not_given(
     )
     ended = elanite(*line[:-2], "--channels", "2")
     assert (ended.code, "are NCCL's; choose its --algorithm, too" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["rank{}_step7.et", "8npus.{}.et", "r{}-of-2.et", "job.00{}.et"])
+def test_the_number_by_which_names_differ_is_the_rank(tmp_path: Path, name: str) -> None:
+    files = [tmp_path / name.format(rank) for rank in range(2)]
+    for file, graph in zip(files, graphs(), strict=True):
+        binary(file, graph)
+    how = ReadingOptions(roofline=Roofline(1e12, 1e9))
+    found = translate(files[::-1], tmp_path / "job.goal", how)
+    assert found.ranks == 2
+    assert traffic(tmp_path / "job.goal") == (2 + 2 + 1, 2 * 1000 + 2 * 1000 + 77)

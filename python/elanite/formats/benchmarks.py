@@ -268,10 +268,8 @@ def _heading(bare: str, named: str) -> _Table | None:
         for column in ("t[usec]", "t_avg[usec]", "mbytes/sec"):
             if column in columns:
                 metric = "accepted" if column == "mbytes/sec" else "latency"
-                known = operation(name) or _IMB.fullmatch(name) or not named
-                return _Table(
-                    name, metric, columns.index(column), refused="" if known else _SEVERAL
-                )
+                own = operation(name) or _IMB.fullmatch(name) or not named
+                return _Table(name, metric, columns.index(column), refused="" if own else _SEVERAL)
     if bare.startswith("#") and words.startswith("size") and "algbw" in words:
         columns = words.split()
         if "time" not in columns:

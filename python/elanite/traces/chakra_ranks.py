@@ -1,7 +1,7 @@
 """The nodes of a job's ranks, from Chakra execution trace files.
 
-A file is a rank, and its name ends with the rank's number: ``job.0.et``; or one file stands for all
-ranks (``replicate``). Control dependencies on nodes that do not exist are PyTorch calls, and give
+A file is a rank, and its name has the rank's number: the last one by which names differ, as in
+``job.0.et`` or ``rank0_step7.et``; or one file stands for all ranks (``replicate``). Control dependencies on nodes that do not exist are PyTorch calls, and give
 no order. A rank's nodes without any dependency follow each other by number, one at a time on the
 host, on the accelerator and in communication, as ASTRA-sim issues them; receives wait beside these.
 One rank's nodes are in memory at a time.
@@ -38,12 +38,27 @@ LARGEST = 2**63
 """Numbers in node attributes are below."""
 
 
-def _numbered(path: Path, *, alone: bool) -> int:
-    """The rank number at a name's end; 0 for a file without numbers that is alone."""
-    numbers = re.findall(r"\d+", packed.plain(path).stem)
-    if not numbers and not alone:
-        raise UsageError(f"{path}: the name does not end with the number of a rank, as in job.0.et")
-    return int(numbers[-1]) if numbers else 0
+def _numbers(path: Path) -> list[int]:
+    """The numbers in a file's name, as far as a rank may have them."""
+    found = re.findall(r"\d+", packed.plain(path).stem)
+    return [int(number) for number in found if len(number) < 10]
+
+
+def _numbered(traces: Sequence[Path]) -> list[int]:
+    """Each file's rank: the last number in its name by which the names differ, 0 for a file without
+    numbers that is alone.
+    """
+    found = [_numbers(path) or ([0] if len(traces) == 1 else []) for path in traces]
+    for path, numbers in zip(traces, found, strict=True):
+        if not numbers:
+            raise UsageError(
+                f"{path}: the name does not end with the number of a rank, as in job.0.et"
+            )
+    for place in range(1, 1 + min(map(len, found))):
+        ranks = [numbers[-place] for numbers in found]
+        if len(set(ranks)) == len(ranks) > 1:
+            return ranks
+    return [numbers[-1] for numbers in found]
 
 
 def _some(ranks: Sequence[int]) -> str:
@@ -87,7 +102,7 @@ class Ranks:
                 raise UsageError(
                     f"{traces[1]}: --replicate makes all ranks from one trace; name one file"
                 )
-            self.copies = Copies(_numbered(traces[0], alone=True) % count, count)
+            self.copies = Copies(_numbered(traces)[0] % count, count)
             self.files = [traces[0]] * count
         else:
             self.files = self._of_all(traces)
@@ -106,8 +121,7 @@ class Ranks:
     @staticmethod
     def _of_all(traces: Sequence[Path]) -> list[Path]:
         numbered: dict[int, Path] = {}
-        for path in traces:
-            rank = _numbered(path, alone=len(traces) == 1)
+        for path, rank in zip(traces, _numbered(traces), strict=True):
             if rank in numbered:
                 raise UsageError(f"{path}: rank {rank} has another file, {numbered[rank]}")
             numbered[rank] = path
