@@ -187,7 +187,7 @@ def _cells(line: str, between: str) -> list[str]:
     ]
 
 
-class Row(NamedTuple):
+class CableRow(NamedTuple):
     """A line with the heading's cells."""
 
     ends: tuple[str, str]
@@ -205,7 +205,7 @@ def _left(heading: Columns) -> list[str]:
     ]
 
 
-def _row(heading: Columns, line: str) -> Row | None:
+def _row(heading: Columns, line: str) -> CableRow | None:
     """A line with the heading's cells; `None` for a line of another kind."""
     cells = _cells(line, heading.between)
     if not max(heading.ends) < len(cells) <= len(heading.names):
@@ -217,7 +217,7 @@ def _row(heading: Columns, line: str) -> Row | None:
         return None
     named = dict(zip(heading.names, cells, strict=False))
     ports = [cells[at] for at in heading.ports if at < len(cells)]
-    return Row(
+    return CableRow(
         ends,
         {name: cell for name, cell in named.items() if _is_quantity(name)},
         frozenset(zip(ends, ports, strict=True)) if len(ports) == 2 and all(ports) else frozenset(),

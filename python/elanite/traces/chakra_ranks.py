@@ -1,10 +1,11 @@
 """The nodes of a job's ranks, from Chakra execution trace files.
 
 A file is a rank, and its name has the rank's number: the last one by which names differ, as in
-``job.0.et`` or ``rank0_step7.et``; or one file stands for all ranks (``replicate``). Control dependencies on nodes that do not exist are PyTorch calls, and give
-no order. A rank's nodes without any dependency follow each other by number, one at a time on the
-host, on the accelerator and in communication, as ASTRA-sim issues them; receives wait beside these.
-One rank's nodes are in memory at a time.
+``job.0.et`` or ``rank0_step7.et``; or one file stands for all ranks (``replicate``). Control
+dependencies on nodes that do not exist are PyTorch calls, and give no order. A rank's nodes without
+any dependency follow each other by number, one at a time on the host, on the accelerator and in
+communication, as ASTRA-sim issues them; receives wait beside these. One rank's nodes are in memory
+at a time.
 """
 
 from __future__ import annotations
