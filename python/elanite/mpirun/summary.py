@@ -180,7 +180,8 @@ def host_names(point: str) -> dict[str, str]:
 def named(links: pl.DataFrame, point: str) -> pl.DataFrame:
     """Links whose nodes have the names of the graph's file, for people."""
     names = host_names(point)
-    return links.with_columns(pl.col("from", "to").replace(names)) if names else links
+    ends = (pl.col(end).replace_strict(names, default=pl.col(end)) for end in ("from", "to"))
+    return links.with_columns(ends) if names else links
 
 
 def waits(link: Link) -> str:
