@@ -13,7 +13,7 @@ import pytest
 
 import drawings
 from elanite import figures
-from elanite.base.text import label, minus, number, worded
+from elanite.base.text import label, minus, number, part, worded
 from elanite.figures import axes, curves, default_figures, published_values, request_layers, tabular
 from elanite.figures.axes import OWN_AXES
 from elanite.figures.style import Figure, size_axis
@@ -75,7 +75,7 @@ def test_panels_share_their_axes_unless_one_would_be_flat() -> None:
 
 def test_an_axis_without_a_title_has_the_unit_of_its_metric() -> None:
     for draw in ("curves", "bars"):
-        assert {title_of(one) for one in latency(two(), draw=draw)} == {"latency mean, µs"}
+        assert {title_of(one) for one in latency(two(), draw=draw)} == {"mean latency, µs"}
     (one,) = latency(two(), panel="", curve=["{message}"], y_title="mine")
     assert title_of(one) == "mine"
 
@@ -111,7 +111,9 @@ def test_a_caption_names_means_without_an_interval_beside_intervals() -> None:
     rows = traffic(("uniform", "tornado")).filter(pl.col("metric") == "accepted")
     rows = rows.with_columns(
         seed=seed,
-        value=pl.col("load_MBps") + 100 * odd + pl.when(torn).then(900 * seed).otherwise(0),
+        value=pl.col("load_MBps")
+        + (100 + seed) * odd
+        + pl.when(torn).then(900 * seed).otherwise(0),
     )
     few, sure = rows.filter(torn), rows.filter(~torn)
     for draw in (
@@ -350,6 +352,8 @@ def test_sizes_on_an_axis_have_four_digits_at_most() -> None:
 def test_percentiles_in_headings_have_a_point() -> None:
     assert worded("fct_slowdown_p99_9") == "fct slowdown p99.9"
     assert worded("latency_p99") == "latency p99"
+    assert worded("latency_mean") == "mean latency"
+    assert worded("fct_slowdown_mean") == "mean fct slowdown"
     assert worded("packets_timed_out") == "packets timed out"
 
 
@@ -358,3 +362,63 @@ def test_whole_numbers_in_data_tables_have_separators() -> None:
     data = pl.DataFrame({"link": ["a"], "packets": [1320], "down": [True]})
     figure = Figure("links", "Links", "", "", alt.Chart(data).mark_point(), data=data)
     assert tabular.table(figure) == (["link", "packets", "down"], [["a", "1,320", "true"]])
+
+
+def test_shares_and_small_numbers_are_not_rounded_to_none_or_all() -> None:
+    assert [part(share) for share in (0.0, 0.004, 0.25, 0.996, 1.0)] == [
+        "0%",
+        "less than 1%",
+        "25%",
+        "more than 99%",
+        "100%",
+    ]
+    assert [part(share, 1) for share in (0.0, 0.0004, 0.0006, 0.9997, 1.0)] == [
+        "0.0%",
+        "less than 0.1%",
+        "0.1%",
+        "more than 99.9%",
+        "100.0%",
+    ]
+    assert number(-0.0001) == "0", "no sign before nothing"
+
+
+def test_captions_name_the_repetitions_behind_each_mark() -> None:
+    """Percentiles have no batches, and one seed is no repetition."""
+    rows = pl.DataFrame(
+        {
+            "series": "s",
+            "nodes": nodes,
+            "seed": seed,
+            "metric": metric,
+            "unit": "us",
+            "batch": batch,
+            "value": float(nodes + seed + (batch or 0)),
+        }
+        for nodes in (2, 4)
+        for seed in (1, 2, 3)
+        for metric, batches in (("latency_mean", (0, 1)), ("latency_p99", (None,)))
+        for batch in batches
+    )
+    captions = {
+        (metric, seeds): next(
+            default_figures.draw(
+                rows.filter((pl.col("metric") == metric) & (pl.col("seed") <= seeds))
+            )
+        ).caption
+        for metric in ("latency_mean", "latency_p99")
+        for seeds in (1, 3)
+    }
+    assert captions["latency_mean", 3].startswith("Mean latency over batches and seeds. ")
+    assert captions["latency_mean", 1].startswith("Mean latency over batches. ")
+    assert captions["latency_p99", 3].startswith("Mean of latency p99 over seeds. ")
+    assert captions["latency_p99", 1].startswith("Each mark is one value.")
+    (asked,) = own(rows.filter(pl.col("metric") == "latency_p99"), metric="latency_p99", x="nodes")
+    assert "Bars are 95% confidence intervals over seeds." in asked.caption
+
+
+def test_an_axis_of_whole_numbers_has_no_marks_between_them() -> None:
+    for values, step in (([0, 1], 1), ([0.0, 0.5], None)):
+        along = axes.of_numbers("fault.rail", "fault.rail", values).to_dict()["axis"]
+        assert along.get("tickMinStep") == step
+    sizes = axes.of_numbers("message", "message_bytes", [0, 32_768]).to_dict()
+    assert sizes["type"] == "ordinal", "sizes have their names, not thousands of bytes"

@@ -114,7 +114,7 @@ def test_captions_and_axes_of_general_figures(tmp_path: Path) -> None:
     found = {figure.title: figure for figure in figures.drawn(result.plan, result.store)}
     assert found["size: latency"].caption.startswith("Each mark is one value.")
     accepted = found["load: accepted"]
-    assert accepted.caption.startswith("Mean of accepted over batches and seeds.")
+    assert accepted.caption.startswith("Mean of accepted over batches.")
     titles = {layer["encoding"]["x"].get("title") for layer in accepted.spec()["layer"]}
     assert titles == {"nominal load, MB/s per node"}
 

@@ -22,7 +22,8 @@ def number(value: float, more: int = 0) -> str:
     if value == 0:
         return "0"
     text = f"{value:,.{digits(value) + more}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
 
 
 def distinct(one: float, other: float) -> tuple[str, str]:
@@ -68,6 +69,16 @@ def spanned(least: int, most: int, noun: str = "") -> str:
 def are(count: int) -> str:
     """The verb after a count: ``1 of 2 points is``, ``2 of 3 points are``."""
     return "is" if count == 1 else "are"
+
+
+def part(share: float, digits: int = 0) -> str:
+    """A share in per cent; a share between none and all is neither 0% nor 100%."""
+    least = 0.1**digits
+    if 0 < share * 100 < least / 2:
+        return f"less than {least:.{digits}f}%"
+    if 100 - least / 2 <= share * 100 < 100:
+        return f"more than {100 - least:.{digits}f}%"
+    return f"{share:.{digits}%}"
 
 
 SHOWN = 4
@@ -176,9 +187,16 @@ WORDS = {"saturated": "queues grow"}
 """Metric names for people. A load's state may be *saturated* though no queue grows (``states``)."""
 
 
+MEAN = "mean "
+"""The beginning of a mean's name in words."""
+
+
 def worded(metric: str) -> str:
-    """A metric's name in words: ``fct slowdown p99.9`` for ``fct_slowdown_p99_9``."""
-    return re.sub(r"(?<=_p)(\d+)_(\d+)(?!\d)", r"\1.\2", metric).replace("_", " ")
+    """A metric's name in words: ``fct slowdown p99.9`` for ``fct_slowdown_p99_9``, ``mean latency``
+    for ``latency_mean``.
+    """
+    name = re.sub(r"(?<=_p)(\d+)_(\d+)(?!\d)", r"\1.\2", metric).replace("_", " ")
+    return MEAN + name.removesuffix(" mean") if name.endswith(" mean") else name
 
 
 def heading(metric: str, unit: str) -> str:

@@ -288,7 +288,7 @@ def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
     spread = values[-1] > (2 if size else 50) * next(
         (value for value in values if value), values[-1]
     )
-    if spread and values[0] <= 0:  # a logarithmic axis has no place for zero
+    if (spread or size) and values[0] <= 0:  # a logarithmic axis has no place for zero
         axis = alt.Axis(labelAngle=0, labelExpr=BYTES if size else SMALL)
         return alt.X(f"{field(column)}:O", title=titled(name, "" if size else column), axis=axis)
     if size and values[0] > 0:
@@ -300,6 +300,8 @@ def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
         padding=PADDING,
     )
     axis = tens(values) if spread else plain()
+    if not spread and all(value == int(value) for value in values):
+        axis.tickMinStep = 1  # a rail, a count: no mark between whole numbers
     return alt.X(f"{field(column)}:Q", title=titled(name, column), scale=along, axis=axis)
 
 

@@ -18,12 +18,12 @@ import altair as alt
 import polars as pl
 
 from elanite import _core
-from elanite.base.text import SCALE, YES_OR_NO, heading, number, with_half, worded
+from elanite.base.text import MEAN, SCALE, YES_OR_NO, heading, number, with_half, worded
 from elanite.figures import axes, dodge, grouping
 from elanite.figures.colours import PALETTE
 from elanite.figures.grouping import CURVE, Panel
 from elanite.figures.style import FORMAT, Figure, colour, layered, shape
-from elanite.results.frames import STATE, SUFFIX, resolved, summarise
+from elanite.results.frames import STATE, SUFFIX, averaged, resolved, summarise
 from elanite.results.states import LOST, QueueState, with_states
 
 if TYPE_CHECKING:
@@ -176,14 +176,18 @@ def _metric(
             found.words,
             "" if common else axes.OWN_AXES,
         ]
-        single = means["n"].max() == 1
-        first = (
-            "Each mark is one value."
-            if single
-            else f"Mean of {worded(metric)} over batches and seeds."
-        )
+        first = _averaged(metric, panel.rows)
         caption = " ".join(filter(None, [first, *more]))
         yield Figure(name, here, "", caption, layered(here, layers))
+
+
+def _averaged(metric: str, rows: pl.DataFrame) -> str:
+    """The caption sentence on the values behind each mark."""
+    over, name = averaged(rows), worded(metric)
+    if not over:
+        return "Each mark is one value."
+    mean = f"{name[:1].upper()}{name[1:]}" if name.startswith(MEAN) else f"Mean of {name}"
+    return f"{mean} over {over}."
 
 
 def _main(rows: pl.DataFrame, over: str) -> str | None:

@@ -176,7 +176,13 @@ def figures_over(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
             x = one["x"]
             reach = every if common else data
             doubled = _doubled(one, part.rows)
-            words = [request_layers.intervals(data), bare, doubled, grouping.words, apart]
+            words = [
+                request_layers.intervals(data, part.rows),
+                bare,
+                doubled,
+                grouping.words,
+                apart,
+            ]
             more_tips = tips(grouping, data, x if x in here.columns else "")
             if one["draw"] == "bars":
                 drawn_bars, cut = request_layers.bars(one, data, every, reach, more_tips)

@@ -28,7 +28,7 @@ from elanite.figures.style import (
     size_axis,
 )
 from elanite.inputs.figure_checks import UNITS, factor, wrong_unit
-from elanite.results.frames import SUFFIX, summarise
+from elanite.results.frames import SUFFIX, averaged, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from elanite.figures.published_values import PlottedValue
     from elanite.inputs.contents import FigureSection
 
-BARS = "Bars are 95% confidence intervals over batches and seeds."
+BARS = "Bars are 95% confidence intervals over"
 
 CURVE = grouping_of.CURVE
 
@@ -234,7 +234,7 @@ def bars(
         opacity=opacity(data),
         tooltip=[alt.Tooltip(x), alt.Tooltip(CURVE), *more, *tips],
     )
-    if not intervals(data):
+    if not axes.widths(data):
         return [bars], ""
     rules = base.mark_rule(strokeWidth=1.5).encode(
         y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q"), color=alt.ColorValue(RULE)
@@ -309,8 +309,11 @@ def mark(x: str, *, several: bool) -> Callable[[Mapping[str, object]], str]:
     return named
 
 
-def intervals(data: pl.DataFrame) -> str:
-    """The caption sentence about intervals, or about means over too few values."""
+def intervals(data: pl.DataFrame, rows: pl.DataFrame) -> str:
+    """The caption sentence about intervals, or about means over too few values; ``rows`` have the
+    values.
+    """
     if axes.widths(data):
-        return " ".join(filter(None, [BARS, axes.missing_intervals(data)]))
+        bars = f"{BARS} {averaged(rows)}."
+        return " ".join(filter(None, [bars, axes.missing_intervals(data)]))
     return axes.few_values(data)

@@ -154,6 +154,23 @@ def summarise(frame: pl.DataFrame, by: Sequence[str] | None = None) -> pl.DataFr
     ).drop("value", "_seed")
 
 
+def averaged(frame: pl.DataFrame) -> str:
+    """The repetitions behind the means of a metric's rows: ``batches and seeds``, ``seeds``.
+
+    A percentile is a run's, and has no batches.
+    """
+    repeated = (
+        padded(frame, seed=pl.Int64)
+        .group_by(parameters(frame), maintain_order=True)
+        .agg(pl.len().alias("values"), pl.col("seed").n_unique().alias("seeds"))
+    )
+    several = {
+        "batches": bool((repeated["values"] > repeated["seeds"]).any()),
+        "seeds": bool((repeated["seeds"] > 1).any()),
+    }
+    return " and ".join(name for name, found in several.items() if found)
+
+
 def resolved(means: pl.DataFrame) -> pl.DataFrame:
     """Means without intervals from fewer than three values."""
     enough = pl.col("n") >= FEWEST
