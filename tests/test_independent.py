@@ -69,3 +69,10 @@ def test_two_seeds_that_differ_have_no_interval() -> None:
     values = independent([1.0, 1.1, 1.0, 9.0, 9.1, 9.0], [1, 1, 1, 2, 2, 2])
     assert fmean(values) == pytest.approx(fmean([1.0, 1.1, 1.0, 9.0, 9.1, 9.0]))
     assert len(values) < FEWEST
+
+
+def test_a_run_that_is_repeated_counts_once() -> None:
+    """Copies of a point without random numbers would make its interval narrower."""
+    copies, seeds = [10.5, 10.4] * 3, [1, 1, 2, 2, 3, 3]
+    assert independent(copies, seeds) == [10.5, 10.4]
+    assert independent([10.5, 10.4, 10.5, 10.4, 10.5, 10.3], seeds) != [10.5, 10.4]

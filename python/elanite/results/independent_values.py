@@ -12,6 +12,9 @@ seeds' means are the values; otherwise the batches' values are. By this rule the
 seeds or more covers the mean in at least 93% of the cases, whatever the variance between seeds
 (``tests/test_independent.py``); a test at the 5% level misses moderate variances, and covers it in
 as few as 84%. Two seeds that differ are two values, without an interval.
+
+Seeds whose batches are all equal are one run, repeated: no random number had an effect. They count
+once, or an interval would narrow with each copy.
 """
 
 from __future__ import annotations
@@ -37,6 +40,8 @@ def independent(values: Sequence[float], seeds: Sequence[Hashable]) -> list[floa
     inner = len(values) - len(runs)
     if len(runs) < SEVERAL or inner == 0:
         return list(values)
+    if len(set(runs[0])) > 1 and all(run == runs[0] for run in runs):
+        return runs[0]
     means = [math.fsum(run) / len(run) for run in runs]
     grand = math.fsum(values) / len(values)
     between = math.fsum(
