@@ -254,6 +254,15 @@ def test_points_that_lose_load_or_whose_seeds_differ_are_not_steady() -> None:
             " 147 of 311 MB/s per node offered at 200 MB/s."
         ),
     ]
+    none = {"accepted": 0.0, "offered": 0.0}
+    silent = curves.CurvePoint(1.0, "1 MB/s", none, {}, QueueState.UNDECIDED)
+    assert findings.sentences([curves.Curve("jobs", "", "load", [silent, lost])], UNITS)[1] == (
+        "Undecided at 2 of 2 loads, whose window is too short or whose seeds differ: accepted"
+        " 147 of 311 MB/s per node offered at 200 MB/s."
+    )
+    assert findings.sentences([curves.Curve("jobs", "", "load", [silent])], UNITS)[-1].endswith(
+        " whose seeds differ: no message arrived in the measured window at 1 MB/s."
+    )
     seeds = curve("y", (10, 10, 0), (20, 20, 0.5))
     assert findings.sentences([seeds], UNITS)[1].startswith("Undecided at 1 of 2 loads")
     throughput, every = summaries.tables([seeds], UNITS)
@@ -337,6 +346,12 @@ def test_states_of_points() -> None:
             "undecided",
             "queues grow in 1 of 5 seeds",
             id="few seeds, and no higher load",
+        ),
+        pytest.param(
+            Load(1.0, 0.0, 0.0, 0.0, 0.0),
+            "undecided",
+            "no message arrived in the measured window",
+            id="no message is no evidence",
         ),
     ],
 )
@@ -558,3 +573,11 @@ def test_a_page_names_the_run_keys_in_which_series_differ() -> None:
         "Series differ: run.window is 200 µs (short), 1 ms (long, longer, many);"
         " run.batches is 10 (short, long, longer), 20 (many)."
     ]
+
+
+def test_a_load_without_arrivals_below_a_steady_one_is_steady() -> None:
+    found = judged([Load(1.0, 0.0, 0.0, 0.0, 0.0), Load(10.0, 10.0, 10.0, 0.0, 0.0)])
+    assert found[0] == (
+        "steady",
+        "no message arrived in the measured window, and the load 10 is steady",
+    )

@@ -17,8 +17,8 @@ in all its seeds, or if a lower load on its curve is saturated. A point is *stea
 below this interval, the queues grow in no seed, and the accepted load shows it: the mean is at
 least 95% of the offered load, and the mean less its uncertainty is at least 90%, or a higher load
 on its curve is steady. Any other point is *undecided*: its load is within the maximum's interval,
-its window is too short, or its seeds differ. An interval never excuses a loss. Latencies are drawn
-and judged at steady points only.
+its window is too short or has no arrival, or its seeds differ. An interval never excuses a loss.
+Latencies are drawn and judged at steady points only.
 
 A window's accepted and offered load differ by the messages in flight at its two ends. The
 uncertainty is this difference's: the undelivered messages at the batches' ends lie around a line,
@@ -64,6 +64,9 @@ LOST = 0.05
 
 SURE = 2 * LOST
 """The same for the accepted load less its uncertainty."""
+
+SILENT = "no message arrived in the measured window"
+"""The reason for a load without any arrival: its window shows nothing."""
 
 MOST = 0.5
 """The share of seeds with growing queues from which on the curve decides at its highest load,
@@ -135,10 +138,8 @@ def judged(curve: Sequence[Load]) -> list[tuple[QueueState, str]]:
             and (load.nominal or 0.0) < min(steady, top.low)
         ):
             accepted, offered = distinct(load.accepted or 0.0, load.offered or 0.0)
-            reason = (
-                f"accepted {accepted} ≥ {1.0 - LOST:.0%} of {offered} offered, and the load"
-                f" {number(steady)} is steady"
-            )
+            own = f"accepted {accepted} ≥ {1.0 - LOST:.0%} of {offered} offered"
+            reason = f"{own if load.offered else SILENT}, and the load {number(steady)} is steady"
             found[place] = QueueState.STEADY, reason
     pairs = zip(curve, found, strict=True)
     saturated = min(
@@ -156,6 +157,8 @@ def judged(curve: Sequence[Load]) -> list[tuple[QueueState, str]]:
 
 def _is_unsure(load: Load) -> bool:
     """Whether a point lacks only a small uncertainty to be steady."""
+    if load.offered == 0 and not load.saturated:
+        return True
     if (
         load.saturated
         or load.accepted is None
@@ -223,6 +226,8 @@ def _own_state(load: Load) -> tuple[QueueState, str]:
         return QueueState.UNDECIDED, f"queues grow in {seeds}"
     if load.accepted is None or load.offered is None:
         return QueueState.STEADY, ""
+    if load.offered == 0:
+        return QueueState.UNDECIDED, SILENT
     accepted, offered = distinct(load.accepted, load.offered)
     if load.accepted < (1.0 - LOST) * load.offered:
         return QueueState.UNDECIDED, f"accepted {accepted} < {1.0 - LOST:.0%} of {offered} offered"

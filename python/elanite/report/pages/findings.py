@@ -18,7 +18,7 @@ from elanite.base.text import ROUNDING, YES_OR_NO, are, counted, distinct, numbe
 from elanite.report.pages.curves import JOBS, LATENCY, SEARCHED, Curve, CurvePoint
 from elanite.report.pages.programs import FLOWS
 from elanite.report.pages.wording import LOWER_END, few_messages, mean_of, scaled, united, with_half
-from elanite.results.states import QueueState
+from elanite.results.states import SILENT, QueueState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -197,8 +197,9 @@ def _undecided(found: Sequence[Curve], unit: str, job: str) -> Iterator[str]:
     there = [(curve, place) for curve in found for place in curve.undecided]
     if not there:
         return
+    heard = [one for one in there if one[1].means.get("offered") != 0] or there
     curve, worst = min(
-        there, key=lambda one: one[1].means["accepted"] / (one[1].means.get("offered") or math.inf)
+        heard, key=lambda one: one[1].means["accepted"] / (one[1].means.get("offered") or math.inf)
     )
     count = sum(len(one.places) for one in found)
     loads = counted(count, "load") + (" of all configurations" if len(found) > 1 else "")
@@ -206,7 +207,9 @@ def _undecided(found: Sequence[Curve], unit: str, job: str) -> Iterator[str]:
         f"Undecided{job} at {len(there)} of {loads}, whose window is too short or whose seeds"
         " differ"
     )
-    if "offered" in worst.means:
+    if worst.means.get("offered") == 0:
+        said += f": {SILENT}{_by(worst.at)}{_named(curve.label)}"
+    elif "offered" in worst.means:
         got, offered = distinct(worst.means["accepted"], worst.means["offered"])
         said += f": accepted {got} of {offered} {unit} offered{_by(worst.at)}{_named(curve.label)}"
     yield f"{said}."
