@@ -568,3 +568,8 @@ def test_a_limit_names_the_changes_with_which_the_machine_has_it(tmp_path: Path)
     ]
     (limit,) = (one for one in limits.of_plans(plans) if one.key == "link.channels")
     assert limit.subject == "es40-qsnet (link.hop_delay=500 ns, switch.circuit=wormhole)"
+
+
+def test_values_with_commas_are_told_apart() -> None:
+    assert limits._list(["a=1, b=2", "a=1"]) == "a=1, b=2; a=1"
+    assert limits._list(["4", "5"]) == "4, 5"

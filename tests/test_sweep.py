@@ -17,6 +17,7 @@ import pytest
 import elanite as el
 from conftest import SMALL, Ended
 from elanite import _core
+from elanite.base.text import plain
 from elanite.errors import ConfigError, UsageError
 from elanite.figures import default_figures
 from elanite.inputs import sources
@@ -238,6 +239,28 @@ def test_a_field_of_a_series_has_one_column(tmp_path: Path) -> None:
         for layer in figure.spec()["layer"]
     ]
     assert all(look["titleLimit"] == 0 for look in looks), "a long title is not cut"
+
+
+@pytest.mark.parametrize(
+    ("key", "column"),
+    [("series.ping.ping.message", "message"), ("fault.0.bit_error_rate", "fault.bit_error_rate")],
+)
+def test_a_field_by_its_whole_path_has_one_column(key: str, column: str) -> None:
+    """A series with one job or call, and a point with one fault, name their fields without it."""
+    ping = {"from": 0, "to": 1, "directions": "one", "source": "main", "destination": "main"}
+    call = ping | {"message": "0 B", "repeats": 1}
+    content = {
+        "title": "Own",
+        "machine": "es40-qsnet",
+        "fault": [{"links": "all", "bit_error_rate": 1e-8}],
+        "series": [{"name": "ping", "ping": call}],
+    }
+    values = {"message": "64 B,1 KB", "fault.bit_error_rate": "1e-9,1e-7"}[column]
+    source = el.Experiment.from_dict(content).file
+    plans = sweeps.planned(source, [], [], [ranges.read("--vary", f"{key}={values}")])
+    found = [point.parameters for each in plans for point in each.points]
+    assert [plain(each[column]) for each in found] == values.split(",")
+    assert all(key not in each for each in found)
 
 
 def test_varied_keys_are_columns(tmp_path: Path) -> None:

@@ -224,7 +224,8 @@ def _list(values: Iterable[str]) -> str:
     """Some values, the first of many."""
     all_ = list(values)
     more = f" and {len(all_) - NAMED} more" if len(all_) > NAMED else ""
-    return ", ".join(all_[:NAMED]) + more
+    mark = "; " if any(", " in value for value in all_) else ", "
+    return mark.join(all_[:NAMED]) + more
 
 
 def equal_values(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -147,10 +148,19 @@ def _varied_keys(chosen: Mapping[str, str], point: Point) -> dict[str, str]:
         first, *rest = key.split(".", 2)
         if first == "series" and len(rest) == 2:
             name, field = rest
-            if name != point.series or field in point.parameters:
+            # A series with one job or call names its fields without it.
+            _, _, bare = field.partition(".")
+            if name != point.series or {field, bare, _fault(field)} & point.parameters.keys():
                 continue
+        elif _fault(key) in point.parameters:
+            continue
         found[key] = value
     return found
+
+
+def _fault(key: str) -> str:
+    """A fault's key as a point with one fault names it."""
+    return re.sub(r"^fault\.\d+\.", "fault.", key)
 
 
 def _all(groups: Sequence[Together]) -> Iterator[tuple[float, ...]]:
