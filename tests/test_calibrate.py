@@ -462,7 +462,9 @@ def test_values_that_no_machine_explains_are_called_so(tmp_path: Path) -> None:
     )
     assert re.search(r"the largest error is that of .*wrong\.csv:\d$", found.misfit)
     (rate,) = found.values
-    assert rate.reason == "both ends of its range, 200 to 300 MB/s, fit as badly as the best value"
+    assert rate.reason == (
+        "both ends of its range, 200 to 300 MB/s, do not fit clearly worse than the best value"
+    )
     assert (rate.low, rate.high, rate.interval) == ("", "", ""), "not the whole range"
     written = page(found, ["elanite"], Inputs(["elanite"]))
     assert written.notes[0] == found.misfit[:1].upper() + found.misfit[1:] + "."
@@ -506,7 +508,7 @@ def test_a_fitted_value_has_the_unit_of_the_value_before(text: str, unit: str, f
 def test_intervals_have_the_unit_of_the_value_before() -> None:
     known = identifiability.ParameterInterval(0.01, 0.5, 0.6, effect=True, below=True, above=True)
     key = ranges.Range("adapter.dma_start", 0.2, 1.2, "us")
-    found = calibration._value(key, "540 ns", "0.787774 us", known, [], "as well")
+    found = calibration._value(key, "540 ns", "0.787774 us", known, [], calibration.WELL)
     assert (found.before, found.after, found.interval) == ("540 ns", "787.774 ns", "700 to 800 ns")
 
 

@@ -240,7 +240,7 @@ def test_all_changes_of_pings_are_real(elanite: Run, campaign: Path, faster: Pat
     shown = elanite(*words)
     counts = {state: sum(line["state"] == state for line in found) for state in ComparisonState}
     said = (
-        f"{len(found)} figures of the points in both folders: {counts['differs']} differ,"
+        f"{len(found)} figures of the configurations in both folders: {counts['differs']} differ,"
         f" {counts['equal']} equal,"
     )
     assert said in " ".join(shown.err.split())
@@ -273,7 +273,10 @@ def test_every_figure_of_a_slower_bus_is_listed(tmp_path: Path, elanite: Run) ->
     for name, machine in (("a", usual), ("b", usual.with_({"bus.rate": "263 MB/s"}))):
         el.run(chosen, machine, out=tmp_path / name)
     shown = elanite("compare", "a", "b")
-    assert "21 figures of the points in both folders: 20 differ, 1 equal, 0 undecided" in shown.err
+    assert (
+        "21 figures of the configurations in both folders: 20 differ, 1 equal, 0 undecided"
+        in shown.err
+    )
     rows = [line.split() for line in shown.out.splitlines() if line.endswith("differs")]
     assert len(rows) == 20
     for *_, a, b, ratio, _ in rows:
@@ -381,8 +384,8 @@ def test_a_folder_equals_itself(elanite: Run, campaign: Path) -> None:
     same = elanite("compare", str(campaign), str(campaign))
     assert same.code == 0
     assert same.out == ""
-    assert "identical points; only in A: 0; only in B: 0" in same.err
-    assert "figures of other points" not in same.err
+    assert "identical configurations; only in A: 0; only in B: 0" in same.err
+    assert "figures of other configurations" not in same.err
     missing = elanite("compare", str(campaign), "nowhere")
     assert missing.code == 2
     assert "nowhere has no results" in missing.err
@@ -431,3 +434,19 @@ def test_points_of_older_versions_count_as_random(
     assert "of an older version do not record whether random numbers were drawn" in " ".join(
         elanite(*words).err.split()
     )
+
+
+def test_seeds_of_a_configuration_count_once(tmp_path: Path) -> None:
+    ping = {"from": 0, "to": 1, "directions": "one", "source": "main", "destination": "main"}
+    call = ping | {"message": ["0 B", "64 B"], "repeats": 1}
+    content = {
+        "title": "Pings",
+        "machine": "es40-qsnet",
+        "run": {"seeds": 3},
+        "series": [{"name": "size", "ping": call}],
+    }
+    assert len(el.run(el.Experiment.from_dict(content), out=tmp_path).points) == 6
+    store = Store(tmp_path / "store")
+    assert compare_stores(store, store).counts == [
+        "2 identical configurations; only in A: 0; only in B: 0"
+    ]

@@ -372,9 +372,8 @@ def test_the_page_of_a_comparison(
     found = json.loads(ended.out)
     counts = [sum(each["state"] == state for each in found) for state in ComparisonState]
     assert (
-        "{} figures of the points in both folders: {} differ, {} equal, {} undecided.".format(
-            len(found), *counts
-        )
+        f"{len(found)} figures of the configurations in both folders: {{}} differ, {{}} equal, {{}}"
+        " undecided.".format(*counts)
         in parts.findings
     )
     assert parts.findings[0].startswith(f"Largest change of the {counts[0]} figures that differ: ")
@@ -501,7 +500,7 @@ def test_the_page_of_a_calibration(elanite: Run, pings: Path, tmp_path: Path) ->
     assert re.match(
         r"bus.rate: 231.\d+ MB/s \(95% interval .* to .*\), 264 MB/s before", parts.findings[0]
     )
-    assert "Not determined: tport.handle keeps 168. No measured value depends on it." in text_of(
+    assert "Not determined: tport.handle keeps 168; no measured value depends on it." in text_of(
         page
     )
     tables = tables_of(page)

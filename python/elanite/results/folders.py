@@ -93,11 +93,11 @@ class Comparison:
     lines: tuple[StoreLine, ...]
     """All figures for points that are in both stores with different records."""
     same: int
-    """Points with the same records, byte for byte."""
+    """Configurations whose points have the same records, byte for byte."""
     only_a: int
     only_b: int
     ambiguous: int
-    """Points that a store holds more than once with the same seed."""
+    """Configurations that a store holds more than once with the same seed."""
     unrecorded: int = 0
     """The lines' points, in both stores, that do not record whether random numbers were drawn."""
     settings: tuple[Setting, ...] = ()
@@ -120,15 +120,19 @@ class Comparison:
 
     @property
     def counts(self) -> list[str]:
-        """The point counts, and the figure counts by state, as sentences without a full stop."""
+        """The configuration counts, and the figure counts by state, as sentences without a full
+        stop.
+        """
         points = (
-            f"{counted(self.same, 'identical point')}; only in A: {self.only_a}; only in B:"
+            f"{counted(self.same, 'identical configuration')}; only in A: {self.only_a}; only in B:"
             f" {self.only_b}"
         )
         if not self.lines:
             return [points]
         differing, equal, undecided = (len(self.of(state)) for state in ComparisonState)
-        which = "other points" if self.same else "the points in both folders"
+        which = "other configurations"
+        if not self.same:
+            which = "the configurations in both folders"
         figures = (
             f"{counted(len(self.lines), 'figure')} of {which}: {differing} differ, {equal} equal,"
         )
@@ -166,8 +170,8 @@ class Comparison:
             )
         if self.ambiguous:
             found.append(
-                f"left out: {counted(self.ambiguous, 'point')} that a folder holds with several"
-                " settings; run each setting with an --out of its own"
+                f"left out: {counted(self.ambiguous, 'configuration')} that a folder holds with"
+                " several settings; run each setting with an --out of its own"
             )
         return found
 

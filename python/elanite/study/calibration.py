@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from elanite.study.measurements import MeasuredValue
     from elanite.study.search import Progress
 
-BADLY = "as badly"
-"""How other values fit if no value does."""
+WELL, BADLY = "well", "badly"
+"""How the best value fits."""
 
 
 def calibrate(
@@ -100,7 +100,7 @@ def calibrate(
     best, known, correlation = identify(search)
     alike = pairs_alike([key.key for key in keys], correlation)
     freedom = len(targets) - sum(each.effect for each in known)
-    fits = BADLY if unlikely(search.root(best), len(targets), freedom) else "as well"
+    fits = BADLY if unlikely(search.root(best), len(targets), freedom) else WELL
     values = [
         _value(
             key,
@@ -282,17 +282,23 @@ def _value(
 
 
 def _reason(known: ParameterInterval, span: str, alike: Sequence[str], fits: str) -> str:
-    """Why a parameter is not determined; its other values fit ``as well`` or ``as badly``."""
+    """Why a parameter is not determined. Where no value fits, all sigmas count as so much larger
+    that chance explains the best value, and others fit worse, but not clearly.
+    """
     if not known.effect:
         return "no measured value depends on it"
+    well = fits == WELL
+    several = "fit as well" if well else "do not fit clearly worse than the best"
     if alike:
-        return f"{' and '.join(alike)} can make up for it: values from {span} fit {fits}"
+        return f"{' and '.join(alike)} can make up for it: values from {span} {several}"
     if known.below and known.above:
-        return f"values from {span} fit {fits}"
+        return f"values from {span} {several}"
     if not (known.below or known.above):
-        return f"both ends of its range, {span}, fit {fits} as the best value"
+        than = "fit as well as" if well else "do not fit clearly worse than"
+        return f"both ends of its range, {span}, {than} the best value"
     end = "upper" if known.below else "lower"
-    return f"the {end} end of its range fits {fits} as values from {span}"
+    than = "fits as well as" if well else "does not fit clearly worse than"
+    return f"the {end} end of its range {than} values from {span}"
 
 
 def _fitted(value: FittedValue, to: str | Path) -> str:

@@ -22,7 +22,7 @@ def page(found: Calibration, command: Sequence[str], inputs: Inputs) -> Page:
     """The page; ``command`` are the executed command-line words."""
     notes = [_sentence(found.misfit)] if found.misfit else []
     notes += [
-        micro(f"Not determined: {each.key} keeps {each.before}. {_sentence(each.reason)}")
+        micro(f"Not determined: {each.key} keeps {each.before}; {each.reason}.")
         for each in found.undetermined
     ]
     if not found.ended:
@@ -85,8 +85,8 @@ def _values(found: Calibration) -> PageTable:
     )
     if found.misfit:
         note += (
-            " No values fit: an interval has those that fit hardly worse than the best, and there"
-            " is none where both ends of the range do."
+            " No values fit: an interval has those that do not fit clearly worse than the best, and"
+            " there is none where it has both ends of the range."
         )
     rows = [each.row for each in found.values]
     return PageTable(VALUES, rows, "Fitted parameters", right=VALUES[1:], note=note)
