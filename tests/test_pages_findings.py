@@ -162,7 +162,7 @@ def test_two_machines_and_two_placements_say_what_the_table_says(
     labels = [row[0] for row in tables_of(page)["Throughput of every configuration"][1:]]
     assert sum("slow-bus" in label for label in labels) == len(labels) / 2
     assert sum("interleaved" in label for label in labels) == len(labels) / 2
-    links = tables_of(page)["Hottest link of every configuration"]
+    links = tables_of(page)["Hottest link of every configuration and load"]
     assert len(links) - 1 == len({row["id"] for row in rows if row["seed"] == "1"})
 
 

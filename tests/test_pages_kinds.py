@@ -200,7 +200,9 @@ def test_findings_cover_all_series_of_a_page(elanite: Run, tmp_path: Path, seed:
     found = load_results(tmp_path / "mine.toml", out=tmp_path / "out")
     assert f"{len({point.id for point in found.points})} points" in page
 
-    counts = [row for row in rows if row["metric"] in REASONS or row["metric"] == "packets_resent"]
+    closed = {point.series for point in found.points if point.kind == "goodput"}
+    counters = (*REASONS, "packets_resent")
+    counts = [r for r in rows if r["metric"] in counters and r["series"] not in closed]
     failed = [one for one in said if one.startswith("Failures: ")]
     assert bool(failed) == bool(counts)
     if counts:
@@ -336,6 +338,13 @@ def test_the_most_resent_packets_are_those_of_a_run() -> None:
         == "Failures: at most 30 packets sent again as the mean of 2 seeds (fault.count 1); at most"
         " 50 packets sent again in a run; no message ends with an error."
     )
+    tied = rows.filter(pl.col("fault.count") == 1)
+    both = pl.concat([tied, tied.with_columns(pl.lit(3, pl.Int64).alias("fault.count"))])
+    (said,), _ = failures(both, ["fault.count"])
+    assert "(fault.count 1; as many in 2 of 2 configurations)" in said
+    one = tied.rename({"fault.count": "load"})
+    (said,), _ = failures(pl.concat([one, one.with_columns(load=pl.lit(3, pl.Int64))]), ["load"])
+    assert "(load 1; as many at 2 of 2 loads)" in said
 
 
 def test_a_failed_rail_is_a_row_and_a_sentence(tmp_path: Path, elanite: Run) -> None:
@@ -503,3 +512,25 @@ def test_flits_of_servers_are_those_of_no_job(elanite: Run, tmp_path: Path) -> N
         for row in body
         if all(row[-3:])
     )
+
+
+def test_a_closed_form_has_no_packets_that_fail(elanite: Run, tmp_path: Path) -> None:
+    """It simulates messages without errors: their counters show nothing of the faults."""
+    text = """
+title = "Closed"
+machine = "es40-qsnet"
+[[series]]
+name = "form"
+[[series.fault]]
+links = "all"
+bit_error_rate = [1e-9, 1e-4]
+[series.goodput]
+from = 0
+to = 63
+message = "320 B"
+"""
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    assert elanite("run", "mine.toml", "--html", "page.html").code == 0
+    said = Parts((tmp_path / "page.html").read_text(encoding="utf-8")).findings
+    assert any(one.startswith("Accepted: ") for one in said), said
+    assert not any(one.startswith("Failures: ") for one in said), "packets failed in the form only"

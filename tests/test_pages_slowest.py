@@ -12,7 +12,7 @@ import pytest
 
 import elanite as el
 from elanite.base.text import number
-from elanite.report.pages import hot_links
+from elanite.report.pages import hot_links, slow_nodes
 
 
 def run(tmp_path: Path, loads: list[str], seeds: int = 2) -> el.Results:
@@ -34,7 +34,7 @@ def run(tmp_path: Path, loads: list[str], seeds: int = 2) -> el.Results:
 
 def test_the_slowest_node_has_the_smallest_part_of_its_offer(tmp_path: Path) -> None:
     found = run(tmp_path, ["40 MB/s", "1 GB/s"])
-    (said,) = hot_links.slowest(found.points, found.store, ["load"])
+    (said,) = slow_nodes.slowest(found.points, found.store, ["load"])
     nodes = found.table("nodes").rows(named=True)
     least = min(nodes, key=lambda node: node["accepted"] / node["offered"])
     assert min(nodes, key=lambda node: node["accepted"])["node"] != least["node"], (
@@ -54,13 +54,13 @@ def test_no_node_is_slow_where_all_are_served_within_noise(tmp_path: Path) -> No
     """At a steady load, a node that drew few messages, or has one in flight, is not slow."""
     found = run(tmp_path, ["40 MB/s"])
     nodes = found.table("nodes")
-    assert (nodes["accepted"] < hot_links.BEHIND * nodes["accepted"].mean()).any(), (
+    assert (nodes["accepted"] < slow_nodes.BEHIND * nodes["accepted"].mean()).any(), (
         "some nodes drew few messages"
     )
-    (said,) = hot_links.slowest(found.points, found.store, ["load"])
+    (said,) = slow_nodes.slowest(found.points, found.store, ["load"])
     part = (nodes["accepted"] / nodes["offered"]).min()
     assert isinstance(part, float)
-    assert part < hot_links.BEHIND, "some nodes have messages on their way"
+    assert part < slow_nodes.BEHIND, "some nodes have messages on their way"
     assert said.startswith(
         "No node is slow beyond the chance of few messages; the smallest accepted part: node"
     )
@@ -72,14 +72,14 @@ def test_a_smaller_part_by_chance_is_named_beside_the_slowest_node(
 ) -> None:
     """Readers find the smallest part in the node table, whatever its cause."""
     found = run(tmp_path, ["40 MB/s", "1 GB/s"], seeds=1)
-    real = hot_links._starved
+    real = slow_nodes._starved
 
     def mixed(*args: Any) -> list[Any]:
         first, *others = sorted(real(*args), key=lambda node: node.part)
         return [replace(first, behind=False), *others]
 
-    monkeypatch.setattr(hot_links, "_starved", mixed)
-    (said,) = hot_links.slowest(found.points[-1:], found.store, [])
+    monkeypatch.setattr(slow_nodes, "_starved", mixed)
+    (said,) = slow_nodes.slowest(found.points[-1:], found.store, [])
     slow, chance = re.findall(r"node \d+, with .*? offered \((\d+)%\)", said)
     assert "; a smaller part, by the chance of few messages: node" in said
     assert int(slow) > int(chance)
@@ -88,8 +88,8 @@ def test_a_smaller_part_by_chance_is_named_beside_the_slowest_node(
         first, *_ = sorted(real(*args), key=lambda node: node.part)
         return [replace(first, behind=False), replace(first, behind=True)]
 
-    monkeypatch.setattr(hot_links, "_starved", equal)
-    (said,) = hot_links.slowest(found.points[-1:], found.store, [])
+    monkeypatch.setattr(slow_nodes, "_starved", equal)
+    (said,) = slow_nodes.slowest(found.points[-1:], found.store, [])
     assert "smaller part" not in said, "both accept the same part"
 
 
@@ -106,11 +106,36 @@ def test_the_hottest_link_names_its_equals(tmp_path: Path) -> None:
         links=pl.concat([best.links.head(1), twice, best.links.tail(-1)]),
     )
     said = hot_links.sentence(same, [*links, same], None)
-    assert "(load 1 GB/s; as 1 other link; as hot in 2 of 3 configurations), busy" in said
+    assert "(load 1 GB/s; as 1 other link; as hot at 2 of 3 loads), busy" in said
+    apart = [*links, replace(same, curve="the other")]
+    assert "as hot at 2 of 3 loads of all configurations)" in hot_links.sentence(same, apart, None)
+    alone = [replace(one, curve=one.configuration) for one in apart]
+    assert "as hot in 2 of 3 configurations)" in hot_links.sentence(same, alone, None)
     link = best.links["link"][0]
     known = hot_links.Shares(
         ("a", "b", ""), {link: {"a": 0.997, "b": 0.003, "": 0.0}}, 0.0, whole=True
     )
     assert hot_links.sentence(best, links, known).endswith(
-        "; its flits come from job a (100%), job b (less than 1%)."
+        "; its flits come from job a (more than 99%), job b (less than 1%)."
     )
+
+
+def test_the_slowest_node_names_its_equals_and_no_part_of_none(tmp_path: Path) -> None:
+    """A job with nodes of its own is as slow beside any load of the other."""
+    job = {"sizes": "fixed", "arrivals": "fixed", "pattern": "neighbor"}
+    jobs = {
+        "slow": job | {"nodes": "0-1", "message": "1 B", "load": "300 MB/s"},
+        "other": job | {"nodes": "2-3", "message": "1 KB", "load": ["1 MB/s", "2 MB/s"]},
+    }
+    content = {
+        "title": "Two",
+        "machine": "es40-qsnet",
+        "run": {"warm_up": "10 us", "window": "100 us", "batches": 1},
+        "series": [{"name": "two", "jobs": jobs}],
+    }
+    found = el.run(el.Experiment.from_dict(content), out=tmp_path / "out")
+    (said,) = slow_nodes.slowest(found.points, found.store, ["other.load"])
+    assert (
+        "node 0 of job slow (other.load 1 MB/s; as 1 other node; as slow at 2 of 2 loads)" in said
+    )
+    assert said.endswith("MB/s offered (less than 1%).")

@@ -208,6 +208,11 @@ def label_of(row: Mapping[str, object], columns: Sequence[str]) -> str:
     return ", ".join(words)
 
 
+def loadless(columns: Sequence[str]) -> list[str]:
+    """The columns without loads: those that distinguish curves over a load."""
+    return [name for name in columns if name.split(".")[-1] != "load"]
+
+
 def distinguishing(rows: pl.DataFrame) -> list[str]:
     """The columns that distinguish configurations, without those that the series decides."""
     names = varying(rows)

@@ -22,6 +22,7 @@ from elanite.inputs.machine import Machine
 from elanite.report.pages import curves, findings, hot_links, programs, summaries
 from elanite.report.pages.failures import failures, rails
 from elanite.report.pages.frame import Page, Section
+from elanite.report.pages.slow_nodes import slowest
 from elanite.results import frames
 from elanite.results.congestion import matrix
 from elanite.study.limits import ASSUMED, of_plans
@@ -42,6 +43,9 @@ RUN_KEYS: tuple[Literal["warm_up", "window", "precision", "batches"], ...] = (
     "batches",
 )
 """The keys of ``run`` that change how a series is measured; intervals show the seeds."""
+
+CLOSED = "goodput"
+"""The kind whose points simulate two messages without errors: their packets show no faults."""
 
 MOST_MATRICES = 12
 """Points in the congestion pictures."""
@@ -82,7 +86,11 @@ def page(
     best = hot_links.first(links)
     drawn = _figures(plan, store, rows, kinds)
     empty = missing(plan, store, [one.name for one in drawn])
-    lost, counts = failures(_with_parameters(_without_shared_changes(rows, shared), named), columns)
+    closed = [series for series, kind in kinds.items() if kind == CLOSED]
+    faulty = rows.filter(~pl.col("series").is_in(closed))
+    lost, counts = failures(
+        _with_parameters(_without_shared_changes(faulty, shared), named), columns
+    )
     found += [*programs.findings(own, store, columns), *lost, *rails(points, store)]
     results = [
         Section(
@@ -91,7 +99,7 @@ def page(
     ]
     if best is not None:
         known = hot_links.shares(best.point, store)
-        found += [hot_links.sentence(best, links, known), *hot_links.slowest(own, store, columns)]
+        found += [hot_links.sentence(best, links, known), *slowest(own, store, columns)]
         results.append(Section("Hottest links", tables=hot_links.tables(links, best, known)))
     results += programs.sections(own, store, columns)
     results += _congestion(links, store)
@@ -259,7 +267,7 @@ def _about(plan: Plan, points: Sequence[Point], store: Store) -> str:
     parts = [
         f"{plan.experiment.name} on {machines}",
         counted(len(manifests), "point"),
-        f"{packets} packets",
+        f"{packets} packet{'s' * (packets != '1')}",
         f"{seconds} processor seconds",
     ]
     return " · ".join([plan.document, *parts] if plan.document else parts)

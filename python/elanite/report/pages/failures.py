@@ -13,8 +13,9 @@ import polars as pl
 
 from elanite.base.text import counted, number
 from elanite.base.units import stated
-from elanite.report.pages.curves import label_of
+from elanite.report.pages.curves import label_of, loadless
 from elanite.report.pages.frame import PageTable
+from elanite.report.pages.wording import some_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,12 +49,14 @@ def failures(rows: pl.DataFrame, columns: Sequence[str]) -> tuple[list[str], lis
     keys = list(dict.fromkeys(["series", *names]))
     runs = here.group_by([*keys, "id", "metric"], maintain_order=True).agg(pl.col("value").sum())
     found: dict[str, dict[str, float]] = {}
+    curves = set()
     for row in (
         runs.group_by([*keys, "metric"], maintain_order=True)
         .agg(pl.col("value").mean())
         .iter_rows(named=True)
     ):
         found.setdefault(label_of(row, names) or "all", {})[row["metric"]] = row["value"]
+        curves.add(label_of(row, loadless(names)))
     shown = [name for name in METRICS if any(name in one for one in found.values())]
     lines = [
         (label, *(number(one[name]) if name in one else "" for name in shown))
@@ -74,7 +77,7 @@ def failures(rows: pl.DataFrame, columns: Sequence[str]) -> tuple[list[str], lis
         right=heads,
         note=note,
     )
-    return [_sentence(found, seeds, most)], [table]
+    return [_sentence(found, len(curves), seeds, most)], [table]
 
 
 def rails(points: Sequence[Point], store: Store) -> list[str]:
@@ -103,16 +106,21 @@ def rails(points: Sequence[Point], store: Store) -> list[str]:
     return said
 
 
-def _sentence(found: Mapping[str, Mapping[str, float]], seeds: int, most: float) -> str:
-    """The configuration that sends most packets again; ``most`` belongs to the run that sends most
-    again.
+def _sentence(
+    found: Mapping[str, Mapping[str, float]], curves: int, seeds: int, most: float
+) -> str:
+    """The configuration that sends most packets again; ``curves`` are the configurations without
+    their loads, and ``most`` belongs to the run that sends most again.
     """
     if not any(value for one in found.values() for value in one.values()):
         return "Failures: no packet was refused or lost."
     label, worst = max(
         found.items(), key=lambda one: (one[1].get("packets_resent", 0.0), sum(one[1].values()))
     )
-    where = f" ({label})" if len(found) > 1 else ""
+    shown = ("packets_resent", *REASONS)
+    equal = sum(all(one.get(name) == worst.get(name) for name in shown) for one in found.values())
+    tied = f"; as many {some_of(equal, len(found), curves)}" if equal > 1 else ""
+    where = f" ({label}{tied})" if len(found) > 1 else ""
     bound = "at most " if len(found) > 1 else ""
     why = [f"{number(worst[name])} {METRICS[name]}" for name in REASONS if worst.get(name)]
     of = f"as the mean of {seeds} seeds" if seeds > 1 else "in a run"
@@ -123,5 +131,5 @@ def _sentence(found: Mapping[str, Mapping[str, float]], seeds: int, most: float)
     said += f", {', '.join(why)}" if why else ""
     said += f"; at most {number(most)} packets sent again in a run" if seeds > 1 else ""
     errors = sum(bool(one.get("failed")) for one in found.values())
-    some = f"messages end with an error in {errors} of {counted(len(found), 'configuration')}"
+    some = f"messages end with an error {some_of(errors, len(found), curves)}"
     return f"{said}; {some if errors else 'no message ends with an error'}."

@@ -21,17 +21,18 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite import _core
-from elanite.base.text import counted, number
-from elanite.base.units import amount, stated
+from elanite.base.text import counted, number, part
+from elanite.base.units import stated
 from elanite.errors import RunError
-from elanite.report.pages.curves import label_of
+from elanite.report.pages.curves import label_of, loadless
 from elanite.report.pages.frame import PageTable
 from elanite.report.pages.traffic import HOTTEST
+from elanite.report.pages.wording import some_of
 from elanite.results.congestion import NAMED, waits, window
 from elanite.store import frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from elanite.inputs.plan import Point
     from elanite.store import Store
@@ -49,13 +50,6 @@ MOST_PACKETS = 100_000
 """The approximate count of packets with recorded circuits for the shares."""
 
 
-BEHIND = 0.9
-"""A node is behind its offer if less than this fraction of its offered load is accepted."""
-
-DEVIATIONS = 2.0
-"""Standard deviations of the offered bytes, above which lacking bytes are not noise."""
-
-
 SERVERS = ""
 """The name for nodes without a job, among jobs."""
 
@@ -67,6 +61,8 @@ class Hottest:
     point: Point
     configuration: str
     """The point's configuration, among the experiment's."""
+    curve: str
+    """The configuration without its loads."""
     label: str
     """The configuration, and the seed if the experiment has several."""
     links: pl.DataFrame
@@ -117,14 +113,15 @@ def hottest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> li
             .sort("waiting_us", "busy", "link", descending=[True, True, False])
         )
         if not links.is_empty():
-            configuration = label_of({"series": point.series} | point.parameters, columns)
-            found.append(
-                Hottest(point, configuration, _with_seed(configuration, point, seeds), links)
-            )
+            about = {"series": point.series} | point.parameters
+            configuration = label_of(about, columns)
+            curve = label_of(about, loadless(columns))
+            label = with_seed(configuration, point, seeds)
+            found.append(Hottest(point, configuration, curve, label, links))
     return found
 
 
-def _with_seed(configuration: str, point: Point, seeds: int) -> str:
+def with_seed(configuration: str, point: Point, seeds: int) -> str:
     """The label for a point in an experiment with some seeds."""
     return ", ".join(
         one for one in (configuration, f"seed {point.seed}" if seeds > 1 else "") if one
@@ -200,8 +197,8 @@ def _counted(table: pl.DataFrame) -> Shares | None:
         return None
     parts: dict[int, dict[str, float]] = {}
     whole = table.with_columns(part=pl.col("flits") / pl.col("flits").sum().over("link"))
-    for link, job, part in whole.select("link", "job", "part").iter_rows():
-        parts.setdefault(link, dict.fromkeys(jobs, 0.0))[job] = part
+    for link, job, share in whole.select("link", "job", "part").iter_rows():
+        parts.setdefault(link, dict.fromkeys(jobs, 0.0))[job] = share
     return Shares(jobs, parts, 0.0, whole=True)
 
 
@@ -216,27 +213,25 @@ def sentence(one: Hottest, found: Sequence[Hottest], known: Shares | None) -> st
         for each in found
         if _written(each.links.row(0, named=True)) == _written(link)
     }
-    every = len({each.configuration for each in found})
-    tied = f"as hot in {len(equal)} of {every} configurations" if len(equal) > 1 else ""
+    every, lines = (
+        len({each.configuration for each in found}),
+        len({each.curve for each in found}),
+    )
+    tied = f"as hot {some_of(len(equal), every, lines)}" if len(equal) > 1 else ""
     words = "; ".join(
         filter(None, [one.label, f"as {counted(alike, 'other link')}" if alike else "", tied])
     )
     where = f" ({words})" if words else ""
-    share = f"{link['name']}{where}, busy {link['busy']:.1%} of the measured window"
+    share = f"{link['name']}{where}, busy {part(link['busy'], 1)} of the measured window"
     said = f"No packet waited for a link. Busiest link: {share}"
     if link["waiting_us"]:
         said = f"{HOTTEST}: {share}; packets waited {number(link['waiting_us'])} µs for it in total"
     if known is not None and link["link"] in known.links:
         each = known.links[link["link"]]
-        owners = (f"{_owner(job)} ({_part(share)})" for job, share in each.items() if share)
+        owners = (f"{_owner(job)} ({part(share)})" for job, share in each.items() if share)
         said += f"; its flits come from {', '.join(owners)}"
         said += "" if known.whole else f" in the first {number(known.recorded_us)} µs of the window"
     return f"{said}."
-
-
-def _part(share: float) -> str:
-    """A share in a sentence; a small one is not 0%."""
-    return f"{share:.0%}" if share >= 0.005 else "less than 1%"
 
 
 def _owner(job: str) -> str:
@@ -258,7 +253,7 @@ def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> lis
     rows = []
     for link in best.links.head(MOST_LINKS).iter_rows(named=True):
         each = known.links.get(link["link"], {}) if known else {}
-        parts = (f"{each[job]:.0%}" if job in each else "" for job in jobs)
+        parts = (part(each[job]) if job in each else "" for job in jobs)
         rows.append((*_cells(link), *parts))
     where = f": {best.label}" if best.label else ""
     note = (
@@ -287,7 +282,8 @@ def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> lis
         for one in hot.values():
             seed = (str(one.point.seed),) if seeds > 1 else ()
             rows.append((one.configuration, *seed, *_cells(one.links.row(0, named=True))))
-        name = "Hottest link of every configuration"
+        loads = len(hot) > len({one.curve for one in found})
+        name = f"Hottest link of every configuration{' and load' if loads else ''}"
         note = "The hottest link with any of its seeds, and this seed." if seeds > 1 else ""
         made.append(
             PageTable(
@@ -304,90 +300,7 @@ def _cells(link: dict[str, object]) -> tuple[str, ...]:
     assert isinstance(waits, float)  # noqa: S101
     return (
         str(link["name"]),
-        f"{busy:.1%}",
+        part(busy, 1),
         f"{packets:,}",
         "" if link["from_node"] else number(waits),
     )
-
-
-def slowest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[str]:
-    """The node that accepts the least part of its offered load, over all points; empty if all
-    accept nine tenths.
-
-    A node is behind if it lacks more than a tenth of its offer, and more than two standard
-    deviations of an independent-message offer: near a short window's end, a few messages are in
-    flight in any network. A smaller part within this noise is named as such.
-    """
-    below = [node for point in points for node in _starved(point, store)]
-    if not below:
-        return []
-    seeds = len({point.seed for point in points})
-
-    def named(node: _Node) -> str:
-        jobs = store.table(node.point.id, "nodes")["job"].n_unique()
-        job = f" of job {node.job}" if jobs > 1 else ""
-        configuration = label_of({"series": node.point.series} | node.point.parameters, columns)
-        label = _with_seed(configuration, node.point, seeds)
-        return (
-            f"node {node.node}{job}{f' ({label})' if label else ''}, with {number(node.accepted)}"
-            f" MB/s accepted of {number(node.offered)} MB/s offered ({node.part:.0%})"
-        )
-
-    def least(nodes: Sequence[_Node]) -> _Node:
-        return min(nodes, key=lambda node: (node.part, node.node))
-
-    behind = [node for node in below if node.behind]
-    noisy = least(below)
-    if not behind:
-        return [
-            "No node is slow beyond the chance of few messages; the smallest accepted part:"
-            f" {named(noisy)}."
-        ]
-    last = least(behind)
-    smaller = noisy.part < last.part
-    chance = f"; a smaller part, by the chance of few messages: {named(noisy)}" if smaller else ""
-    return [f"Slowest node: {named(last)}{chance}."]
-
-
-@dataclass(frozen=True)
-class _Node:
-    """A point's node that accepted clearly less than it offered. Loads are in MB/s."""
-
-    point: Point
-    node: int
-    job: str
-    accepted: float
-    offered: float
-    behind: bool
-    """Whether it lacks more than noise."""
-
-    @property
-    def part(self) -> float:
-        """The accepted part of its offer."""
-        return self.accepted / self.offered
-
-
-def _starved(point: Point, store: Store) -> Iterator[_Node]:
-    """A point's nodes that lack more than a tenth of their offer."""
-    nodes = store.table(point.id, "nodes")
-    manifest = store.get(point.id)
-    if manifest is None or not {"job", "node", "offered", "accepted"} <= set(nodes.columns):
-        return
-    content = json.loads(point.json)
-    window_us = manifest.data["simulated_ps"] / 1e6 - stated(content["run"]["warm_up"], "us")
-    jobs = content["workload"][point.kind].get("jobs", {})
-    for node in nodes.filter(pl.col("offered") > 0).iter_rows(named=True):
-        offered, lacking = (
-            node["offered"] * window_us,
-            (node["offered"] - node["accepted"]) * window_us,
-        )
-        job = jobs.get(node["job"], {})
-        size = amount(job.get("message", ""))
-        if size is None:
-            continue
-        # The variance of a sum over independent messages with exponential sizes is twice that with
-        # fixed sizes.
-        variance = offered * size * (1.0 if job.get("sizes") == "fixed" else 2.0)
-        if lacking > (1 - BEHIND) * offered:
-            far = lacking > DEVIATIONS * variance**0.5
-            yield _Node(point, node["node"], node["job"], node["accepted"], node["offered"], far)

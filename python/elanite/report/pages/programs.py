@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite.base.text import counted, number
+from elanite.base.units import amount
 from elanite.figures import flows
 from elanite.mpirun.summary import size
 from elanite.report.pages.curves import PROGRAMS, label_of
@@ -107,6 +108,12 @@ def _flows(point: Point, store: Store, columns: Sequence[str]) -> pl.DataFrame:
     return table.with_columns(label=pl.concat_str(parts, separator=", "), seed=pl.lit(point.seed))
 
 
+def _exact(count: int) -> str:
+    """A flow's size: in bytes if a larger unit would round it, into another size class perhaps."""
+    shown = size(count)
+    return shown if amount(shown) == count else f"{count:,} B"
+
+
 def _slowest(every: pl.DataFrame) -> PageTable:
     """The flows with the largest slowdown, each with its seed if there are several."""
     seeds = every["seed"].n_unique() > 1
@@ -130,7 +137,7 @@ def _slowest(every: pl.DataFrame) -> PageTable:
             *([str(row["seed"])] if seeds else []),
             f"node {row['source']}",
             f"node {row['destination']}",
-            size(row["size"]),
+            _exact(row["size"]),
             number(row["start_ps"] / 1e6),
             number(row["fct_ps"] / 1e6),
             number(row["ideal_ps"] / 1e6),

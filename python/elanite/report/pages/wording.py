@@ -51,6 +51,14 @@ def few_messages(places: CurvePoint | Sequence[CurvePoint], metric: str) -> str:
     return f" (of {f'{least:,} to ' if least < most else ''}{counted(most, 'message')})"
 
 
+def some_of(count: int, every: int, curves: int) -> str:
+    """How many of all ``every`` configurations with their loads, on so many curves."""
+    if every == curves:
+        return f"in {count} of {counted(every, 'configuration')}"
+    of = " of all configurations" if curves > 1 else ""
+    return f"at {count} of {counted(every, 'load')}{of}"
+
+
 def mean_of(place: CurvePoint, metric: str, units: Mapping[str, str]) -> str:
     """A mean with half its interval and its unit."""
     unit = units.get(metric, "")
