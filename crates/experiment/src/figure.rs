@@ -51,7 +51,7 @@ pub struct Figure {
     /// Whether only the load at which a configuration accepts the most is drawn.
     #[serde(default)]
     pub sustained: bool,
-    /// Whether only points that are not saturated are drawn.
+    /// Whether only points whose load is steady are drawn; undecided ones are left out, too.
     #[serde(default)]
     pub steady: bool,
     /// A parameter; each value has its own figure, and the texts may hold the value and `{letter}`,
