@@ -14,6 +14,7 @@ import pytest
 
 import drawings
 import elanite as el
+from elanite.base.text import worded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,7 +94,7 @@ def means(rows: pl.DataFrame, metric: str) -> Counter[float]:
 
 
 def drawn(found: list[Any], metric: str) -> Counter[float]:
-    words = metric.replace("_", " ")
+    words = worded(metric)
     of = [figure for figure in found if figure.title.partition(": ")[2].split(",")[0] == words]
     return Counter(round(mark.mean, 6) for figure in of for mark in drawings.marks(figure))
 

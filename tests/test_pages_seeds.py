@@ -36,7 +36,7 @@ def test_the_hottest_link_is_that_of_all_seeds(elanite: Run, tmp_path: Path) -> 
     assert f"{number(link['waiting_us'])} µs" in said
     tables = tables_of(page)
     assert f"Hottest links: {label[1:-1]}" in tables
-    head, *rows = tables["Hottest link of every configuration"]
+    head, *rows = tables["Hottest link of every configuration and load"]
     assert head[:3] == ["configuration", "seed", "hottest link"]
     for configuration, seed, where, _, _, waits in rows:
         series, _, each = configuration.partition(", a.load ")
