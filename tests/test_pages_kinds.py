@@ -530,7 +530,8 @@ to = 63
 message = "320 B"
 """
     (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
-    assert elanite("run", "mine.toml", "--html", "page.html").code == 0
+    rows = results(elanite("run", "mine.toml", "--html", "page.html", "--format", "csv"))
+    assert {row["state"] for row in rows if row["metric"] == "accepted"} == {""}, "there is no load"
     said = Parts((tmp_path / "page.html").read_text(encoding="utf-8")).findings
     assert any(one.startswith("Accepted: ") for one in said), said
     assert not any(one.startswith("Failures: ") for one in said), "packets failed in the form only"

@@ -249,10 +249,10 @@ def _own_state(load: Load) -> tuple[QueueState, str]:
 def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFrame:
     """Tidy rows with their points' state in the columns ``STATE`` and ``REASON``.
 
-    ``beside`` are columns that are not parameters. Rows of configurations without any load metric,
-    such as pings, have no state. Series may continue a curve, and a point in several of them counts
-    once; but series with other points at the same load, such as those of longer windows, have a
-    curve each.
+    ``beside`` are columns that are not parameters. Rows of configurations without a load, such as
+    pings and goodput in closed form, have no state. Series may continue a curve, and a point in
+    several of them counts once; but series with other points at the same load, such as those of
+    longer windows, have a curve each.
     """
     every = unloaded(rows)
     keys = [name for name in parameters(every) if name not in ("_load", "series", *beside)]
@@ -308,7 +308,7 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
     for curve in curves:
         for place, state in zip(curve, judged([loads[place] for place in curve]), strict=True):
             load = loads[place]
-            if any(value is not None for value in (load.offered, load.accepted, load.saturated)):
+            if any(value is not None for value in (load.nominal, load.offered, load.saturated)):
                 found[place] = state
     states_of = points.select(*keys, "_load").with_columns(
         pl.Series(STATE, [state for state, _ in found], pl.String),
