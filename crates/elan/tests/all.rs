@@ -15,6 +15,7 @@ mod get;
 mod latency;
 mod messages;
 mod mistakes;
+mod moments;
 mod noise;
 mod payload;
 mod protection;

@@ -3,8 +3,8 @@
 use crate::common;
 
 use common::{
-    add_one, cluster, machine, pattern, run_process, run_thread, run_to, settle, sixteen_nodes,
-    write,
+    add_one, cluster, log, machine, pattern, run_process, run_thread, run_to, settle,
+    sixteen_nodes, write,
 };
 use elan::{
     Address, Cluster, Comparison, Dma, DmaError, ElanAddr, EventId, Node, NodeId, Place, Placement,
@@ -235,6 +235,60 @@ fn a_broadcast_that_faults_at_one_node_fails_and_tells_nobody() {
     }
     settle(&mut cluster);
     assert!(places.iter().all(|place| !place.node.is_set(place.event)));
+}
+
+/// When the source knows the end, and when the destination sees its event, of bytes that go to main
+/// memory behind a slow bus: by a DMA, or by a broadcast to this node alone.
+fn behind_a_slow_bus(input_buffers: u32, length: u64, range: bool) -> [Time; 2] {
+    let mut config = sixteen_nodes();
+    config.adapter.input_buffers = input_buffers;
+    config.bus.burst_overhead = Time::from_us(1);
+    let mut cluster = cluster(&config);
+    let places = places(&cluster, Placement::Main, length);
+    let (source, leaf) = (places[1].node.clone(), &places[6]);
+    let from = source.reserve(Placement::Adapter, Bytes::new(length));
+    let (from, to, length) = (from.start(), leaf.buffer.start(), Bytes::new(length));
+    let dma = if range {
+        Dma::broadcast(from, to, Place::new(6), length)
+    } else {
+        Dma::new(from, to, length)
+    };
+    let dma = dma.notify_at(leaf.at);
+    let (seen, noted) = (log(), log());
+    let (node, event, log) = (leaf.node.clone(), leaf.event, seen.clone());
+    cluster.spawn("leaf", async move {
+        node.wait(event).await;
+        log.note(node.now());
+    });
+    let log = noted.clone();
+    cluster.spawn("source", async move {
+        source.dma(dma).await.expect("there is a buffer");
+        log.note(source.now());
+    });
+    cluster.run().expect("all ends");
+    [noted.take(), seen.take()]
+}
+
+/// A broadcast's packet waits for an input buffer as others do, and its answer with it: the bytes
+/// are there at the same moment.
+#[test]
+fn a_broadcast_to_one_node_waits_for_the_bus_as_a_dma_does() {
+    for input_buffers in 1..=3 {
+        let mut before = [Time::ZERO; 2];
+        for length in [64, 320, 321, 640, 1600, 3000] {
+            let alone = behind_a_slow_bus(input_buffers, length, false);
+            let range = behind_a_slow_bus(input_buffers, length, true);
+            let case = format!("{length} B, {input_buffers} buffers: {alone:?} {range:?}");
+            assert_eq!(alone[1], range[1], "{case}");
+            // The answers of all destinations are combined at the root of the tree.
+            assert!(
+                range[0] >= alone[0] && range[0] <= alone[0] + Time::from_us(1),
+                "{case}"
+            );
+            assert!(before[1] < range[1], "{case}");
+            before = range;
+        }
+    }
 }
 
 /// Nodes 0 and 1 broadcast to the lower half, two packets each. Before, long packets from the same
