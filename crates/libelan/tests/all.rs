@@ -3,9 +3,11 @@
 mod broadcast;
 mod collectives;
 mod common;
+mod costs;
 mod elan3;
 mod faults;
 mod groups;
+mod leftovers;
 mod lost_messages;
 mod mistakes;
 mod mpi;
@@ -14,4 +16,5 @@ mod posted;
 mod putget;
 mod rails;
 mod tports;
+mod turns;
 mod waits;

@@ -183,3 +183,27 @@ fn a_slow_process_holds_the_others() {
         assert!(time > Time::from_ms(2), "process {vp} took {time}");
     }
 }
+
+/// A root in the middle sends one packet to all, and receives its own copy; a root at an end sends
+/// to the others only. Nobody receives more than the bytes.
+#[test]
+fn a_root_in_the_middle_receives_its_own_broadcast() {
+    run_on(&sixteen_nodes(), &job(&[4, 5, 6, 7]), async |pe| {
+        let at = pe.elan().galloc_main(64, b(300)).unwrap();
+        for root in 0..4 {
+            pe.elan().all_group().gsync().await.unwrap();
+            pe.compute(Time::from_us(100)).await;
+            let before = pe.node().stored();
+            broadcast(&pe, true, at, b(300), root).await;
+            pe.compute(Time::from_us(300)).await;
+            let reached = me(&pe) != root || [1, 2].contains(&root);
+            let expected = b(300 * u64::from(reached));
+            assert_eq!(
+                pe.node().stored() - before,
+                expected,
+                "{} from {root}",
+                me(&pe)
+            );
+        }
+    });
+}

@@ -12,6 +12,7 @@ use elan::{Config, DmaError, ElanAddr, ProcessId, Stop};
 use fabric::FatTree;
 use kernel::random::Stream;
 use libelan::Pe;
+use libelan::elan::Elan;
 use libelan::elan::group::{Group, GroupError};
 use libelan::elan::reduce::{Receivers, Reduction, of_words};
 use proptest::prelude::*;
@@ -466,4 +467,48 @@ fn software_barriers_grow_with_the_logarithm_and_hardware_hardly() {
         assert!(step < Time::from_us(1), "{hard:?}");
     }
     assert!(hard[3] < soft[1], "{soft:?} {hard:?}");
+}
+
+/// Groups that are made from outside the simulation, from all their members at once.
+#[test]
+fn groups_made_together() {
+    let mut cluster = cluster(&four_nodes());
+    let job = job(&[0, 1, 3]);
+    let processes = job.attach(&cluster).expect("the nodes are there");
+    let elans = [2, 0, 1].map(|number: usize| processes[number].elan());
+    // Each process's own allocations do not matter.
+    for elan in elans {
+        let used = Bytes::new(640) * u64::from(elan.vp().get());
+        elan.galloc_elan(64, used).expect("there is room");
+    }
+    let twice = Elan::together(&[elans[0], elans[1], elans[0]]).err();
+    assert!(
+        matches!(twice, Some(GroupError::Twice(vp)) if vp == pid(2)),
+        "{twice:?}"
+    );
+    let none = Elan::together(&[]).err();
+    assert!(matches!(none, Some(GroupError::Empty)), "{none:?}");
+    let free = |elan: &Elan| {
+        let at = elan.galloc_elan(64, Bytes::new(64)).expect("there is room");
+        elan.galloc_free(at).expect("just allocated");
+        at
+    };
+    let before = free(elans[1]);
+    let groups = Elan::together(&elans).expect("there is room");
+    assert_eq!(
+        free(elans[1]),
+        before,
+        "the group lies where process 2 has room"
+    );
+    let [sums, told] = logs();
+    for (group, number) in groups.into_iter().zip([2, 0, 1]) {
+        assert_eq!(group.lookup(0), Some(pid(2)));
+        let (pe, told) = (processes[number].clone(), told.clone());
+        cluster.spawn(format!("process {number}"), async move {
+            sync(&group, Barrier::Software).await;
+            told.note(sum(&pe, &group).await);
+        });
+    }
+    cluster.run().expect("all come");
+    assert_eq!(sums.borrow()[..], [3, 3, 3]);
 }

@@ -409,3 +409,28 @@ fn a_get_sees_what_was_put() {
         }
     });
 }
+
+/// A process waits until more messages than it knows are in its queue.
+#[test]
+fn more_messages_than_are_known() {
+    run(&job(&[0, 3]), async |pe| {
+        let elan = pe.elan();
+        let queue = elan.queue_rx(4, b(8)).unwrap();
+        let own = common::filled(&pe, 1, 8);
+        if me(&pe) == 1 {
+            for _ in 0..3 {
+                pe.compute(Time::from_us(100)).await;
+                let sent = elan.queue_tx(pid(0), queue.at(), own, b(8));
+                elan.wait(sent).await.unwrap();
+            }
+            return;
+        }
+        for known in 0..3 {
+            queue.arrived(|| known).await;
+            assert_eq!(queue.len(), known + 1);
+            assert!(pe.now() > Time::from_us(100) * (known as u64 + 1));
+        }
+        queue.arrived(|| 1).await;
+        assert!(!queue.is_full() && !queue.is_empty());
+    });
+}

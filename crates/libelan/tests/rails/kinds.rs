@@ -2,7 +2,8 @@
 //! at every adapter.
 
 use crate::common::{
-    alloc, assert_holds, b, filled, four_nodes, job, load, me, pid, run_on, store, with_rails,
+    alloc, assert_holds, b, cluster, filled, four_nodes, job, load, me, pid, run_on, run_to, store,
+    with_rails,
 };
 use crate::rails::{generations, policies};
 use elan::{Cluster, Config, Node, Rail};
@@ -10,7 +11,7 @@ use libelan::Pe;
 use libelan::elan::reduce::{Receivers, Reduction, of_words};
 use rails::policies::{LOCAL_DYNAMIC, STATIC};
 use rails::{Allocation, Kind};
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// Payload that a node has received on each rail.
 fn received(cluster: &Cluster, node: u32) -> Vec<u64> {
@@ -307,4 +308,36 @@ fn reductions_take_the_rails_of_the_policy() {
             assert_eq!(sum, 3 * 16_000, "{policy:?}, {striping}");
         }
     }
+}
+
+/// An adapter sends from its first message's beginning to the last one's end, and its node's
+/// processes know both after the status's lag: the time of `rails.handle` under policies that use
+/// the status.
+#[test]
+fn an_adapter_is_busy_until_its_last_message_has_ended() {
+    let mut lags = Vec::new();
+    for policy in policies() {
+        let config = with_rails(&four_nodes(), 2, policy, 1.0);
+        let cycle = config.adapter.thread_cycle;
+        let rails = config.rails.expect("it has rails");
+        let lag = rails.status_lag(cycle);
+        assert!(lag.is_zero() || lag == cycle * u64::from(rails.handle));
+        lags.push(lag);
+        let mut cluster = cluster(&config);
+        let node = cluster.node(0_u32.into());
+        let mut step = |act: &dyn Fn(), busy| {
+            act();
+            assert!(lag.is_zero() || node.was_busy() != busy, "not known yet");
+            let known = cluster.now() + lag;
+            run_to(&mut cluster, known);
+            assert_eq!(node.was_busy(), busy);
+        };
+        assert!(!node.was_busy());
+        step(&|| node.begin_sending(), true);
+        node.begin_sending();
+        node.end_sending();
+        step(&|| node.end_sending(), false);
+        step(&|| node.begin_sending(), true);
+    }
+    assert!(lags.contains(&Time::ZERO) && lags.iter().any(|lag| !lag.is_zero()));
 }
