@@ -1,5 +1,6 @@
 //! The workloads' tests: one program, since each program takes long to compile and link.
 
+mod by_hand;
 mod collective;
 #[path = "../../rails/tests/common/mod.rs"]
 mod common;

@@ -378,3 +378,27 @@ fn steps_are_computation_and_call() {
     let apart = mean(&calls) / mean(&alone.values("latency"));
     assert!((apart - 1.0).abs() < 0.05, "{apart}");
 }
+
+/// The load of other jobs is measured over the time of the calls, without the warm-up.
+#[test]
+fn the_load_beside_collective_calls() {
+    let job = Job {
+        message: Bytes::new(64),
+        sizes: Distribution::Fixed,
+        arrivals: Distribution::Fixed,
+        load: Rate::from_mb_per_second(10),
+        ..background(Pattern::Complement)
+    };
+    let records = run(&collective(CollectiveOperation::Hgsync, 64), &[job]);
+    for metric in ["offered", "accepted"] {
+        let load = records.value(metric);
+        assert!((load / 10.0 - 1.0).abs() < 0.1, "{metric}: {load} MB/s");
+    }
+    let nodes = &records.tables.nodes;
+    assert!(nodes.iter().map(|row| row.node).eq(0..64));
+    assert!(
+        nodes
+            .iter()
+            .all(|row| (row.offered / 10.0 - 1.0).abs() < 0.2)
+    );
+}

@@ -291,3 +291,124 @@ fn programs_in_each_others_way_take_longer() {
         "every packet has a program"
     );
 }
+
+/// The percentiles are values of the list by their nearest ranks, in the list and in each of its
+/// size classes; a flow's number is its place in the list. A program alone is compared with none.
+#[test]
+fn statistics_of_many_flows() {
+    let size = |number: u64| if number.is_multiple_of(50) { 12 } else { 1 };
+    let one = |number: u64| {
+        let (from, to) = (number % 16, (number * 7 + 3) % 16);
+        let to = if from == to { (to + 1) % 16 } else { to };
+        flow(number / 2, from as u32, to as u32, size(number))
+    };
+    let mut flows: Vec<Flow> = (0..2002).map(one).collect();
+    // The longest of a class, and the shortest of the next.
+    flows[0].size = Bytes::new(10 << 10);
+    flows[1].size = Bytes::new((10 << 10) + 1);
+    let mix = Mix {
+        flows: vec![list("web", &flows)],
+        ..Mix::default()
+    };
+    let records = on(&sixteen_nodes(), &mix);
+    let rows = &records.tables.flows;
+    assert!(rows.iter().map(|row| row.flow).eq(0..2002));
+    let names = ["web", "web, to 10 KB", "web, 10 KB to 100 KB"];
+    let classes = [0..=u64::MAX, 0..=10 << 10, (10 << 10) + 1..=100 << 10];
+    for (name, sizes) in names.into_iter().zip(classes) {
+        let some = || rows.iter().filter(|row| sizes.contains(&row.size));
+        let fcts: Vec<f64> = some().map(|row| row.fct.unwrap().as_us_f64()).collect();
+        let slowdowns: Vec<f64> = some()
+            .map(|row| row.fct.unwrap().as_us_f64() / row.ideal.as_us_f64())
+            .collect();
+        assert_eq!(value(&records, name, "flows"), fcts.len() as f64);
+        for (metric, mut values) in [("fct", fcts), ("fct_slowdown", slowdowns)] {
+            values.sort_by(f64::total_cmp);
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            assert_eq!(value(&records, name, &format!("{metric}_mean")), mean);
+            for (percentile, share) in [("p50", 0.5), ("p99", 0.99), ("p99_9", 0.999)] {
+                // The least value with at least this share of all at or below it.
+                let number = values.len() as f64;
+                let least = (1..=values.len()).find(|&rank| rank as f64 >= number * share - 1e-6);
+                let expected = values[least.unwrap() - 1];
+                let found = value(&records, name, &format!("{metric}_{percentile}"));
+                assert_eq!(found, expected, "{name}: {metric} {percentile}");
+            }
+        }
+    }
+    assert_eq!(rows_alone(&records), 0);
+}
+
+/// Rows that compare a program with itself alone.
+fn rows_alone(records: &Records) -> usize {
+    let rows = records.tables.rows.iter();
+    rows.filter(|row| row.metric.ends_with("alone")).count()
+}
+
+/// A job of two nodes that send to a third, on nodes that no list uses.
+fn steady() -> Job {
+    let node = NodeId::new;
+    Job {
+        name: "steady".into(),
+        nodes: [8, 9, 10].map(node).to_vec(),
+        pattern: Pattern::Pairs(vec![(node(8), node(9)), (node(10), node(9))]),
+        servers: Vec::new(),
+        message: Bytes::new(640),
+        sizes: Distribution::Fixed,
+        arrivals: Distribution::Fixed,
+        source: None,
+        load: Rate::from_mb_per_second(20),
+        writes: 1.0,
+        memory: Placement::Adapter,
+        processes: 1,
+        traffic_class: 0,
+    }
+}
+
+/// A single program is compared with nothing; messages that faults end are counted where the
+/// machine has failed parts, and only there.
+#[test]
+fn a_job_alone_and_among_faults() {
+    let list = list("web", &[flow(0, 0, 1, 600)]);
+    let mix = |flows: &[Flows]| Mix {
+        jobs: vec![steady()],
+        flows: flows.to_vec(),
+        ..Mix::default()
+    };
+    let whole = sixteen_nodes();
+    let cut = common::cable_of(&whole, 10);
+    let fault = common::down(cut, Time::from_us(1), None);
+    let failing = common::failing(whole.clone(), vec![fault]);
+    let flows = std::slice::from_ref(&list);
+    let records = on(&failing, &mix(flows));
+    assert_eq!(rows_alone(&records), 2, "the job's and the list's");
+    // Node 10 gives its first message up after a millisecond, and so on.
+    let failed = value(&records, "steady", "failed");
+    assert!((1.0..3.0).contains(&failed), "{failed}");
+    assert_eq!(on(&whole, &mix(flows)).values("failed"), [0.0; 0]);
+}
+
+/// A job beside a list has the rows of a job alone: its load, over the time from the warm-up's end
+/// to the last flow's, and each sender's.
+#[test]
+fn a_job_beside_a_list_has_its_rows() {
+    let mix = Mix {
+        jobs: vec![steady()],
+        flows: vec![list("web", &[flow(0, 0, 1, 600)])],
+        ..Mix::default()
+    };
+    let records = on(&sixteen_nodes(), &mix);
+    let row = |metric| value(&records, "steady", metric);
+    let near = |found: f64| assert!((found / 20.0 - 1.0).abs() < 0.05, "{found} of 20 MB/s");
+    near(row("offered"));
+    near(row("accepted"));
+    assert_eq!(row("saturated"), 0.0);
+    let nodes = &records.tables.nodes;
+    assert!(nodes.iter().map(|one| one.node).eq([8, 10]));
+    for one in nodes {
+        near(one.offered);
+        near(one.accepted);
+    }
+    assert_eq!(row("slowdown"), 1.0, "they do not meet");
+    assert_eq!(value(&records, "web", "slowdown"), 1.0);
+}

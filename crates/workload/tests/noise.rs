@@ -50,3 +50,65 @@ fn a_tick_takes_its_share_of_each_batch() {
     assert_eq!(quiet.values("elapsed"), [1000.0; 4]);
     assert_eq!(quiet.values("above_1_percent"), [0.0; 4]);
 }
+
+/// A detour that takes a hundredth of the work is noticed, a shorter one is not.
+#[test]
+fn a_hundredth_is_noticed() {
+    for (us, share) in [(9_950, 0.0), (10_000, 1.0), (10_050, 1.0)] {
+        let mut config = four_nodes();
+        config.noise = vec![NoiseSource {
+            name: "tick".into(),
+            cpu: None,
+            interval: Spread::Mean(Time::from_us(900), Fixed),
+            duration: Spread::Mean(Time::from_ns(us), Fixed),
+        }];
+        let noise = Noise {
+            node: 0,
+            cpu: 0,
+            iterations: 50,
+            compute: COMPUTE,
+        };
+        let records = noise.run(cluster(&config), 1).expect("it ends");
+        let (met, found) = (
+            records.value("elapsed") - 1000.0,
+            records.value("above_1_percent"),
+        );
+        let ticks = met / Time::from_ns(us).as_us_f64();
+        assert!((1.0..1.2).contains(&ticks), "{ticks} ticks in an iteration");
+        // A few iterations have two of them.
+        let twice = if share == 0.0 { ticks - 1.0 } else { share };
+        assert!((found - twice).abs() < 1e-6, "{us} ns: {found}");
+    }
+}
+
+/// Rare long detours and more frequent short ones: the quantiles lie between them by their shares.
+#[test]
+fn quantiles_of_detours() {
+    let tick = |name: &str, ms: u64, us: u64| NoiseSource {
+        name: name.into(),
+        cpu: None,
+        interval: Spread::Mean(Time::from_ms(ms), Fixed),
+        duration: Spread::Mean(Time::from_us(us), Fixed),
+    };
+    let mut config = four_nodes();
+    // 50 of 20,000 iterations are longer by 50 us, and one by 3 ms.
+    config.noise = vec![tick("short", 400, 50), tick("long", 15_000, 3_000)];
+    let noise = Noise {
+        node: 0,
+        cpu: 0,
+        iterations: 20_000,
+        compute: COMPUTE,
+    };
+    let records = noise.run(cluster(&config), 1).expect("it ends");
+    let value = |metric| records.value(metric);
+    assert_eq!(
+        (value("elapsed_p50"), value("elapsed_p99")),
+        (1000.0, 1000.0)
+    );
+    assert!(
+        (value("elapsed_p99_99") / 1050.0 - 1.0).abs() < 0.01,
+        "{}",
+        value("elapsed_p99_99")
+    );
+    assert!(value("elapsed_max") >= 4000.0, "{}", value("elapsed_max"));
+}

@@ -75,6 +75,7 @@ fn a_light_load_is_accepted() {
         };
         let records = run(job, window, 1);
         assert_eq!(records.value("saturated"), 0.0);
+        assert_eq!(records.values("server_accepted"), [0.0; 0], "no servers");
         let accepted = Interval::of(&records.values("accepted"));
         let offered = Interval::of(&records.values("offered"));
         let both = format!("{accepted:?}, {offered:?}");
