@@ -112,6 +112,14 @@ def running(words: list[str], **how: Any) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
+def test_a_machine_with_one_node_is_named_as_the_user_has_asked_for_it(mpirun: Run) -> None:
+    for words in (["--nodes", "1"], ["--set", "topology.nodes=1"]):
+        ended = mpirun("-n", "2", *words, "true")
+        assert ended.code == 2, ended
+        assert ended.err.startswith("error: es40-qsnet has one node"), ended
+        assert "--nodes 2" in ended.err
+
+
 def test_a_dry_run_starts_and_writes_nothing(mpirun: Run, tmp_path: Path) -> None:
     options = ("-n", "4", "--ranks-per-node", "2", "--html", "pages/run.html", "--dry-run")
     ended = mpirun(*options, "sh", "-c", "touch made")

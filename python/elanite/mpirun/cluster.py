@@ -77,9 +77,17 @@ class Cluster:
 
     @classmethod
     def of(cls, machine: Source, overrides: Sequence[str] = ()) -> Cluster:
-        """A file's machine. Raises ``ConfigError`` if the file or an override is wrong."""
+        """A file's machine.
+
+        Raises ``ConfigError`` if the file or an override is wrong, and ``UsageError`` if the
+        machine has no two nodes, between which the experiment's messages go.
+        """
         # The simulator would look in the experiment for a key that no machine has.
-        _core.load_machine(machine.text, machine.file, list(overrides))
+        if _values(machine, overrides).get("topology.nodes") == 1:
+            raise UsageError(
+                f"{machine.name} has one node, and a network connects two or more; ask for --nodes"
+                " 2: ranks on one node (--ranks-per-node) leave the other one idle"
+            )
         points = _core.plan(
             machine.text, machine.file, "mpirun", _EXPERIMENT, "mpirun", list(overrides), 1
         )
@@ -111,8 +119,7 @@ def tree_of(machine: Source, nodes: int) -> list[str]:
     have as many links up as down, each to a separate parent, with the highest level's delay. Raises
     ``UsageError`` if the machine is not a fat tree.
     """
-    topology = json.loads(_core.load_machine(machine.text, machine.file, []))["parameters"]
-    values = {one["key"]: one["value"] for one in topology}
+    values = _values(machine)
     down, up = values.get("topology.down"), values.get("topology.up")
     if not isinstance(down, list) or not isinstance(up, list):
         raise UsageError(
@@ -136,3 +143,9 @@ def tree_of(machine: Source, nodes: int) -> list[str]:
         if isinstance(old, list) and len(old) != levels:
             changes.append(f"{key}={json.dumps([*old, *[further] * levels][:levels])}")
     return changes
+
+
+def _values(machine: Source, overrides: Sequence[str] = ()) -> dict[str, object]:
+    """A machine's values by their keys."""
+    loaded = json.loads(_core.load_machine(machine.text, machine.file, list(overrides)))
+    return {one["key"]: one["value"] for one in loaded["parameters"]}
