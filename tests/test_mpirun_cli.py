@@ -112,6 +112,23 @@ def running(words: list[str], **how: Any) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
+def test_a_reader_that_leaves_ends_the_run_without_a_word(
+    tmp_path: Path, around: Callable[..., dict[str, str]]
+) -> None:
+    """As `head` does: no rank reports a broken pipe of its own."""
+    loud = "while True: print('line', flush=True)"
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    words = ["-n", "2", sys.executable, "-c", loud, mark("reader")]
+    with running(words, cwd=tmp_path, env=around(), **pipes) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"line\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(PATIENCE) == 0
+    assert gone(mark("reader"))
+
+
 def test_a_machine_with_one_node_is_named_as_the_user_has_asked_for_it(mpirun: Run) -> None:
     for words in (["--nodes", "1"], ["--set", "topology.nodes=1"]):
         ended = mpirun("-n", "2", *words, "true")

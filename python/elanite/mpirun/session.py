@@ -232,10 +232,14 @@ def _run(ready: Preparation) -> Run:
         with Interrupts() as interrupts:
             out, err = processes.start(command, environment, theirs)
             oversight = Oversight(core, processes.pid)
-            pumps = [Pump(out, 1, reports, oversight.hide), Pump(err, 2, reports, oversight.hide)]
+            end = interrupts.cancel.set
+            pumps = [
+                Pump(source, target, reports, oversight.hide, end)
+                for source, target in ((out, 1), (err, 2))
+            ]
             outcome = _serve(core, interrupts.cancel, processes.pid)
             locate(outcome)
-            if outcome["end"] == "cancelled":
+            if outcome["end"] == "cancelled" and not any(pump.broken for pump in pumps):
                 oversight.say("\n".join(cancelled(outcome)))
         leaving, stray = core.left(), absences.loaded(outcome, chosen)
         if outcome["end"] == "finished":

@@ -112,8 +112,10 @@ class Pump:
         target: int,
         reports: Reports,
         hide: Callable[[], None] = lambda: None,
+        end: Callable[[], None] = lambda: None,
     ) -> None:
         self._hide = hide
+        self._end = end
         self.broken = False
         """Whether the target has lost its reader."""
         self.failed: OSError | None = None
@@ -129,18 +131,25 @@ class Pump:
         self._thread.join(seconds)
 
     def _run(self) -> None:
-        # Without a reader the pipe is closed, and a rank that writes ends as without the simulator:
-        # by SIGPIPE.
         with self._source:
             try:
                 while data := os.read(self._source.fileno(), _CHUNK):
                     self._hide()
-                    _write(self._target, data)
+                    if not self.broken:
+                        self._pass_on(data)
                     self._scanner.feed(data)
-            except BrokenPipeError:
-                self.broken = True
             except OSError as error:
                 self.failed = error
+
+    def _pass_on(self, data: bytes) -> None:
+        """Write the data; without a reader the run ends. Ranks that write meanwhile do not see
+        that, and so have no error of their own to report.
+        """
+        try:
+            _write(self._target, data)
+        except BrokenPipeError:
+            self.broken = True
+            self._end()
 
 
 def _write(target: int, data: bytes) -> None:
