@@ -273,6 +273,9 @@ pub struct World {
 
 const _: () = assert!(size_of::<Head>() <= PAGE && size_of::<Slot>() <= PAGE);
 
+/// The bytes of a slot's words: tests overwrite all of them.
+pub const SLOT_WORDS: usize = size_of::<Slot>();
+
 /// Processes sleep on the word in the kernel.
 impl SharedWord for AtomicU32 {
     fn take(&self) -> u32 {

@@ -83,7 +83,7 @@ mod settings;
 mod simulator;
 pub mod turn;
 
-pub use area::{Departure, LinkError, RankPhase, StrayReason, World};
+pub use area::{Departure, LinkError, RankPhase, SLOT_WORDS, StrayReason, World};
 pub use atomic::{Atomic, Width};
 pub use checksum::{Checksum, checksum};
 pub use collective::{CollectiveKind, Collectives, Combiner};

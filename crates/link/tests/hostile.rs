@@ -16,7 +16,7 @@ use link::raw::Raw;
 use link::{
     ADDRESS_SPACE, Atomic, BATCH, Body, CollectiveCall, CollectiveKind, Complaint, Delivery,
     MessageFilter, NEVER, Order, Payload, RankPhase, RankWait, Record, RemoteMemory, Report,
-    Settings, Simulator, Violation, Width,
+    SLOT_WORDS, Settings, Simulator, Violation, Width,
 };
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -35,8 +35,8 @@ const PHASE: u64 = 4;
 const PID: u64 = 8;
 const CALL: u64 = 12;
 const UP: u64 = 48;
-/// The bytes of the slot that have a meaning.
-const WORDS: u64 = 80;
+/// The words at the slot's beginning, which hold the turn and the areas' lengths.
+const FIRST: u64 = 80;
 
 /// One case's random numbers.
 struct Draw(u64);
@@ -248,7 +248,8 @@ fn run(seed: u64, simulator: &mut Simulator, memory: &Memory, tally: &mut Tally)
         memory.write(SLOT + PAGE, &area);
         memory.write(SLOT + UP, &up.to_le_bytes());
         for _ in 0..draw.below(3) {
-            memory.word(draw.below(WORDS / 4) * 4, draw.awkward() as u32);
+            let end = [FIRST, SLOT_WORDS as u64][draw.below(2) as usize];
+            memory.word(draw.below(end / 4) * 4, draw.awkward() as u32);
         }
         let turn = if draw.below(8) == 0 {
             draw.awkward() as u32
@@ -262,6 +263,11 @@ fn run(seed: u64, simulator: &mut Simulator, memory: &Memory, tally: &mut Tally)
             simulator.pid(0),
             simulator.call(0),
             simulator.leaving(),
+            simulator.calls(0),
+            simulator.lookers(0),
+            simulator.untimed(0),
+            (simulator.started(0), simulator.has_managed(0)),
+            simulator.stray(0),
         );
         simulator.wait_for_return(0, Duration::ZERO);
         if !simulator.wait(0, Duration::ZERO) {
