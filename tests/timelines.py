@@ -98,12 +98,18 @@ def of_messages(table: pl.DataFrame) -> Counter[Message]:
 
 
 def of_pairs(operations: pl.DataFrame) -> Counter[Message]:
-    """A replay's messages: a send, and the receive that names it."""
+    """A replay's messages: a send, and the receive that names it; and accesses to memory."""
     rows = list(operations.iter_rows(named=True))
-    sends = {(row["rank"], row["operation"]): row for row in rows if row["kind"] == "send"}
+    sends = {
+        (row["rank"], row["operation"]): row for row in rows if row["kind"] in ("send", "active")
+    }
     found: Counter[Message] = Counter()
     for row in rows:
-        if row["kind"] == "recv":
+        ends = (row["rank"], row["peer"])
+        if row["kind"] in ("put", "get", "atomic", "swap"):
+            way = ends[::-1] if row["kind"] == "get" else ends
+            found[*way, row["size"], ps(row["free_us"]), ps(row["end_us"])] += 1
+        if row["kind"] in ("recv", "handle"):
             send = sends[row["sender"], row["sent_by"]]
             assert send["peer"] == row["rank"]
             found[
