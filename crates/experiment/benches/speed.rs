@@ -42,6 +42,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Instant;
+use toml_edit::DocumentMut;
 use traffic::{Pattern, Traffic};
 use units::{Bytes, Rate};
 
@@ -252,12 +253,12 @@ impl Case {
 
     fn machine_as_changed(&self) -> Result<Machine, Problems> {
         let [overrides, _] = self.overrides(&[])?;
-        let of_tree = |line: &&str| line.starts_with("down = ") || line.starts_with("up = ");
-        let lines = MACHINE
-            .lines()
-            .filter(|line| self.is_tree || !of_tree(line));
-        let text: Vec<&str> = lines.collect();
-        Machine::parse(MACHINE_FILE, &text.join("\n"), &overrides)
+        let mut text: DocumentMut = MACHINE.parse().expect("a shipped file is TOML");
+        if !self.is_tree {
+            let topology = text["topology"].as_table_mut().expect("a machine has it");
+            topology.retain(|key, _| !["down", "up"].contains(&key));
+        }
+        Machine::parse(MACHINE_FILE, &text.to_string(), &overrides)
     }
 
     /// The fabric alone.
