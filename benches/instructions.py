@@ -58,11 +58,23 @@ CACHES = [
 # have no bound.
 LISTED = {"later": 0.02, "rare": None}
 
+# A random graph with minimal routing: 16 switches with 4 cables and 4 nodes each.
+GRAPH = [
+    "topology=other",
+    *(
+        f"topology.{key}"
+        for key in ("kind=jellyfish", "switches=16", "degree=4", "seed=1", "terminals=4")
+    ),
+    "topology.routing=minimal",
+    "link.channels=4",
+]
+
 # The words for benches/speed.rs, and the cycles of the two runs.
 CASES: dict[str, tuple[list[str], tuple[int, int]]] = {
     "fabric, 64 nodes": (["level=fabric", "levels=3"], (10_000, 110_000)),
     "fabric, 1,024 nodes": (["level=fabric", "levels=5", "warm_up=1000"], (5_000, 15_000)),
     "machine, 64 nodes": (["level=machine", "levels=3"], (10_000, 60_000)),
+    "graph, 64 nodes": (["level=fabric", "levels=3", *GRAPH], (10_000, 110_000)),
 }
 
 
