@@ -3,7 +3,8 @@
 //!
 //! A large network's tables fill many thousands of pages, in an order that is unpredictable for the
 //! processor, so that it waits for page addresses, too. Large pages of 2 MB spare this. Linux gives
-//! large pages on request before the memory is written for the first time.
+//! large pages on request, at the first write. An allocator may hand out memory that earlier lists
+//! have written to, such as those of a graph's searches: its small pages are given back first.
 
 use bytemuck::{Zeroable, zeroed_vec};
 use typed_index_collections::TiVec;
@@ -90,9 +91,13 @@ fn ask_for_large_pages<V>(list: &mut Vec<V>) {
                 unsafe_code,
                 reason = "the standard library has no safe name for the advice"
             )]
-            // SAFETY: The whole pages from `start` on are this list's memory. The advice changes no
-            // memory content.
-            let given = unsafe { madvise(start, pages * LARGE, Advice::LinuxHugepage) };
+            // SAFETY: The whole pages from `start` on are room of this list, which has no records
+            // there. Allocators have private memory without a file behind it: after `LinuxDontNeed`
+            // its content is zeros, and `LinuxHugepage` changes no content.
+            let given = unsafe {
+                let _ = madvise(start, pages * LARGE, Advice::LinuxDontNeed);
+                madvise(start, pages * LARGE, Advice::LinuxHugepage)
+            };
             // Without large pages everything is as before, but slower.
             let _ = given;
         }
