@@ -50,13 +50,14 @@ def tree(down: list[int], up: list[int]) -> tuple[str, list[str]]:
     return "\n".join(lines), tops
 
 
-def graph(down: list[int], up: list[int], folder: Path) -> list[str]:
-    """The same tree with up*/down* routing, in a file in the folder."""
+def graph(down: list[int], up: list[int], folder: Path, *, minimal: bool = False) -> list[str]:
+    """The same tree with up*/down* or minimal routing, in a file in the folder."""
     cables, tops = tree(down, up)
     file = folder / f"tree-{len(tops)}.txt"
     file.write_text(cables, encoding="utf-8")
     quoted = ", ".join(f'"{top}"' for top in tops)
-    return [*other("graph", roots=f"[{quoted}]"), f"graph={file}"]
+    keys = {"routing": "minimal"} if minimal else {"roots": f"[{quoted}]"}
+    return [*other("graph", **keys), f"graph={file}"]
 
 
 def networks(levels: int, folder: Path) -> dict[str, list[str]]:
@@ -77,6 +78,7 @@ def networks(levels: int, folder: Path) -> dict[str, list[str]]:
             "fat-tree", down=down, up=up, wiring="rail-optimised", adapters=8
         ),
         "the same as a graph": graph(down, up, folder),
+        "the same as a graph, minimal": graph(down, up, folder, minimal=True),
         "torus": other("torus", dimensions=sizes),
         "mesh": other("torus", dimensions=sizes, wraparound="false"),
         "dragonfly, minimal": other("dragonfly", routing="minimal", **dragonfly),
