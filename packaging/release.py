@@ -144,9 +144,7 @@ def differences(wheel: Path, folders: Iterable[str], epoch: int) -> list[str]:
             found += [
                 f"{entry.filename}: the folder {folder}"
                 for folder in folders
-                if re.search(
-                    rb"(?<![\w./-])" + re.escape(folder.encode()) + rb"(?![\w.-])", content
-                )
+                if re.search(rb"(?<![\w.-])" + re.escape(folder.encode()) + rb"(?![\w.-])", content)
             ]
     return found
 

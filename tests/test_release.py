@@ -103,6 +103,7 @@ def test_the_notes_are_the_section_of_the_version(clone: Path) -> None:
         (b"/elanite/crates/py/src/lib.rs", 0o644, 20, []),
         (b"built in /home/me/other/elanite", 0o755, 20, []),
         (b"at /home/me/elanite/crates/py", 0o644, 20, ["module.so: the folder /home/me/elanite"]),
+        (b"file:///home/me/elanite/crates", 0o644, 20, ["module.so: the folder /home/me/elanite"]),
         (b"", 0o600, 20, ["module.so: the mode 600"]),
         (b"", 0o644, 22, ["module.so: the time (2023, 11, 14, 22, 13, 22)"]),
     ],
