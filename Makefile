@@ -77,8 +77,8 @@ RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.to
 
 .PHONY: build fortran reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi
 .PHONY: fuzz-libraries fuzz-inputs fuzz-coverage miri bench instructions speed lint docs recording
-.PHONY: site paper web web-engine wheel release lock audit mutants mutants-python mutants-rust
-.PHONY: soak clean tools
+.PHONY: site paper web web-engine wheel release crates lock audit mutants mutants-python
+.PHONY: mutants-rust soak clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite
@@ -254,6 +254,7 @@ wheel: $(VENV)/.installed
 	$(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(OUT)/wheel .
 	@ls $(OUT)/wheel
 
+# Wheels have the page of the explorer, which the script builds by `make web`.
 # Linked by Zig in an environment of its own, as its linker must not serve the other targets.
 release: | tools
 	@$(PYTHON) -m venv $(OUT)/release-venv
@@ -261,6 +262,13 @@ release: | tools
 		--requirement requirements-release.lock
 	PATH="$(CURDIR)/$(OUT)/release-venv/bin:$$PATH" \
 		$(OUT)/release-venv/bin/python packaging/release.py $(OUT)/release
+
+# The crates that other simulators can use, and the crates that those use, as packages in
+# target/package. Each is compiled from the packages alone. A later crate finds the earlier ones
+# since Cargo 1.90.
+PACKED := derive units kernel fabric elan rails libelan goal
+crates: | tools
+	cargo package --locked $(addprefix --package elanite-,$(PACKED)) $(PACK)
 
 # What the container installs has the versions of the tests.
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -42,6 +43,39 @@ def test_a_source_distribution_has_every_file(tmp_path: Path) -> None:
     assert set(listed.splitlines()) <= names
     assert {"crates/fi/Cargo.toml", "python/elanite/data/machines/es40-qsnet.toml"} <= names
     assert not [each for each in names if each.startswith("target")]
+
+
+def cargo() -> tuple[int, int]:
+    """Cargo's version, or zeros without it."""
+    if not shutil.which("cargo"):
+        return (0, 0)
+    said = subprocess.run(["cargo", "--version"], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"(\d+)\.(\d+)", said)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+@pytest.mark.skipif(cargo() < (1, 90), reason="Cargo packs crates that need each other since 1.90")
+def test_crates_for_others_are_packages(tmp_path: Path) -> None:
+    """`make crates` compiles them, too. Their versions are the workspace's."""
+    options = f"--offline --no-verify --allow-dirty --quiet --target-dir {tmp_path}"
+    ended = execute(["make", "--no-print-directory", "crates", f"PACK={options}"], cwd=ROOT)
+    assert ended.code == 0, ended
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
+    version = workspace["package"]["version"]
+    packages = {file.name: file for file in tmp_path.glob("package/*.crate")}
+    names = {name.removesuffix(f"-{version}.crate") for name in packages}
+    assert names >= {f"elanite-{name}" for name in ("units", "kernel", "fabric", "goal")}
+    for name, file in packages.items():
+        folder = name.removesuffix(".crate")
+        with tarfile.open(file) as packed:
+            files = {entry.name.removeprefix(f"{folder}/") for entry in packed}
+        assert {"Cargo.toml", "LICENSE", "README.md", "src/lib.rs"} <= files, name
+        assert not [each for each in files if each.startswith(("tests/", "benches/"))], name
+    assert [
+        name
+        for name, needed in workspace["dependencies"].items()
+        if "path" in needed and needed.get("version", version) != version
+    ] == []
 
 
 CROSS = """
