@@ -8,10 +8,10 @@ their checksums.
 wheels have and git does not. Every wheel is linked by Zig against glibc 2.28, whatever the build
 machine has, so that one wheel serves Debian 10, RHEL 8 and all later systems.
 
-With the same Rust, Zig and Node.js, the files depend on the commit alone. Paths of the build
-machine are replaced, and times are those of the commit. ``differences`` refuses a wheel in which a
-path, a time or an order is left that another folder would not repeat, and
-``tests/test_release.py`` compares the sources of two folders byte for byte.
+With the same Rust, Zig and Node.js, the files shall depend on the commit alone. Paths of the build
+machine are replaced, and times are those of the commit. ``differences`` refuses a wheel that has a
+folder of the machine, another time, or modes by a umask; ``tests/test_release.py`` compares the
+sources of two folders byte for byte.
 
 It refuses a checkout with changes, as its wheel would name a commit that lacks them, and a folder
 that holds anything but an earlier release. A failed build leaves no folder.
