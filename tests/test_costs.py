@@ -10,7 +10,7 @@ import pytest
 from conftest import SMALL
 from elanite import campaign as campaigns
 from elanite.campaign.batches import MOST, SECONDS, batches
-from elanite.campaign.cost import CostModel
+from elanite.campaign.cost import FREE, CostModel
 from elanite.errors import UsageError
 from elanite.inputs import sources
 from elanite.inputs.plan import Point, plan
@@ -78,11 +78,26 @@ def test_estimates_of_jobs_follow_loads_sizes_and_what_adapters_carry() -> None:
     assert total(f'{jobs}.load="50 MB/s"', f'{jobs}.nodes="0-7"') / slow == pytest.approx(1 / 2)
     # A message of 8 KB is 26 packets of 320 bytes, and one of 32 bytes is a packet.
     assert total(f'{jobs}.load="50 MB/s"', f'{jobs}.message="8 KB"') / slow == pytest.approx(1)
-    assert total(f'{jobs}.load="50 MB/s"', f'{jobs}.message="32 B"') / slow == pytest.approx(
-        128 / 13
-    )
+    short = (f'{jobs}.load="50 MB/s"', f'{jobs}.message="32 B"')
+    assert total(*short, f"{jobs}.processes=16") / slow == pytest.approx(128 / 13)
+    # A process waits for each message, and sends fewer of them in this time.
+    assert total(*short) < 0.6 * total(*short, f"{jobs}.processes=16")
     # More than the links and buses carry costs the same.
     assert total(f'{jobs}.load="2 GB/s"') == pytest.approx(total(f'{jobs}.load="4 GB/s"'))
+
+
+def test_networks_that_hold_no_circuit_are_a_kind_of_their_own() -> None:
+    model = CostModel.shipped()
+    free, held = model.means[FREE].seconds, model.means["jobs"].seconds
+    assert free > 1.5 * held
+
+    def total(circuit: str) -> float:
+        changed = [f"switch.circuit={circuit}"]
+        points = plan(sources.read("experiment", SMALL), overrides=changed).series("load")
+        return model.total(points)
+
+    assert total("until-delivered") == pytest.approx(total("until-acknowledged"))
+    assert total("wormhole") / total("until-acknowledged") == pytest.approx(free / held)
 
 
 def test_estimates_follow_windows_repeats_and_doublings() -> None:

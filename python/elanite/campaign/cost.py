@@ -2,22 +2,24 @@
 
 A point's estimate is the time that the same point took, else it comes from the points in its
 series, its experiment, or its benchmark kind, whichever is known first. The time of jobs is in
-proportion to the packets that they offer: load times nodes times simulated time, at most what the
-adapters of senders and servers carry, in packets of the machine. That of collective operations is
-in proportion to the simulated time. The simulated time of jobs is their warm-up and window, unless
-the window doubles until a load is precise enough; collective operations take a time for each repeat
-after the warm-up. These two factors, processor time over work and simulated time over window or
-repeats, are known by series (``Rate``), so that overrides for loads, sizes, machines, windows,
-repeats and ``run.precision`` move the estimate. Replayed patterns and traces take a time for each
-packet's payload in their messages. Other benchmarks run until they have finished.
+proportion to the packets that they offer: load times nodes times simulated time, in packets of the
+machine. At most they offer what adapters of senders and servers carry, with headers, and what
+processes send that wait for each message. Networks that hold circuits are a kind of their own,
+since they carry far less than is offered. The time of collective operations is in proportion to the
+simulated time. The simulated time of jobs is their warm-up and window, unless the window doubles
+until a load is precise enough; collective operations take a time for each repeat after the warm-up.
+These two factors, processor time over work and simulated time over window or repeats, are known by
+series (``Rate``), so that overrides for loads, sizes, machines, windows, repeats and
+``run.precision`` move the estimate. Replayed patterns and traces take a time for each packet's
+payload in their messages. Other benchmarks run until they have finished.
 
 Known costs come from a shipped table (``data/costs.json``, made by ``benches/costs.py``), and from
 the store: a series in the store replaces the shipped one. From a large store a sample is read.
 Estimates for whole experiments are within a factor of 1.5 on the machine that made the table, and
-processors differ. Of the 142 shipped series with jobs, the rate of the kind alone, by which an own
-experiment is estimated first, is within 1.5 for 68 and within 2 for 112: below saturation a network
-accepts what is offered, above it less. The work order, the batch sizes, the printed time and
-``--max-cost`` depend on estimates; results do not.
+processors differ. Of the 136 shipped series with jobs on networks of one kind, the rate of the
+kind alone, by which an own experiment is estimated first, is within 1.5 for 70 and within 2 for
+112: below saturation a network carries what is offered, above it less. The work order, the batch
+sizes, the printed time and ``--max-cost`` depend on estimates; results do not.
 """
 
 from __future__ import annotations
@@ -86,12 +88,20 @@ class CostSample:
         (kind,) = self.point["workload"]
         return str(kind)
 
+    @property
+    def keys(self) -> tuple[str, str, str]:
+        """Where its rate counts."""
+        return _keys(self.experiment, self.series, self.kind, self.point)
+
 
 _IN_TIME = ("jobs", "collective")
 """Benchmark kinds with a processor time in proportion to a simulated time that is known before."""
 
 PACKETS = "packets of traces"
 """The name of the rate for a thousand packets in the networks of all traces."""
+
+FREE = "jobs without circuits"
+"""The rate for jobs on networks whose switches hold no circuit until an answer."""
 
 _UNKNOWN = Rate(1.0, 1.0)
 """The rate for a kind without any sample."""
@@ -127,7 +137,7 @@ class CostModel:
             model.points[identity] = manifest.cpu_seconds
             sample = sampled(manifest, manifest.data["experiment"], manifest.data["series"])
             # Kinds stay as shipped: the store may hold only short points of a kind.
-            for key in _keys(sample.experiment, sample.series, sample.kind)[:2]:
+            for key in sample.keys[:2]:
                 samples[key].append(sample)
         model.means |= {key: _rate(found) for key, found in samples.items()}
         return model
@@ -136,9 +146,9 @@ class CostModel:
         """Processor seconds that a point will take."""
         if point.id in self.points:
             return self.points[point.id]
-        keys = _keys(point.experiment, point.series, point.kind)
-        rate = next((self.means[key] for key in keys if key in self.means), _UNKNOWN)
         content = json.loads(point.json)
+        keys = _keys(point.experiment, point.series, point.kind, content)
+        rate = next((self.means[key] for key in keys if key in self.means), _UNKNOWN)
         if point.kind not in _IN_TIME:
             return rate.seconds * _amount(point.kind, content)
         fixed = point.kind == "jobs" and not content["run"]["precision"]
@@ -164,37 +174,67 @@ def _shipped() -> Mapping[str, Rate]:
     return {key: Rate(*rate) for key, rate in table.items()}
 
 
-def _keys(experiment: str, series: str, kind: str) -> tuple[str, str, str]:
+def _keys(experiment: str, series: str, kind: str, point: Content) -> tuple[str, str, str]:
     """Where a point's rate is looked up, in this order."""
-    return f"{experiment} {series}", f"{experiment} [{kind}]", kind
+    free = kind == "jobs" and not _holds(point["machine"])
+    return f"{experiment} {series}", f"{experiment} [{kind}]", FREE if free else kind
+
+
+def _holds(machine: ResolvedMachine) -> bool:
+    """Whether switches hold a circuit until an answer."""
+    return str(machine["switch"]["circuit"]["value"]).startswith("until-")
 
 
 def _packets(kind: str, point: Content) -> float:
-    """Thousands of packets in a simulated millisecond that jobs offer, or as many as adapters of
-    senders and servers carry if these are fewer; 1 for other benchmarks.
+    """Thousands of packets in a simulated millisecond that jobs offer, or as many as processes and
+    the adapters of senders and servers carry if these are fewer; 1 for other benchmarks.
     """
     if kind != "jobs":
         return 1.0
     machine = point["machine"]
-    payload, most = _payload(machine), _carried(machine["link"])
-    if "rails" in machine:
-        most *= machine["rails"]["count"]["value"]
-    if "bus" in machine:
-        most = min(most, _carried(machine["bus"]))
     found = 0.0
     for job in map(section, section(section(point["workload"]["jobs"])["jobs"]).values()):
-        offered = _count(job.get("nodes"), machine) * min(stated(str(job["load"]), "MB/s"), most)
+        message = max(stated(str(job["message"]), "B"), 1.0)
+        packets = math.ceil(message / _payload(machine))
+        most = _carried(machine, message, packets)
+        processes = int(str(job.get("processes", 1)))
+        sent = processes * message / (_start(machine) + message / most)
+        load = min(stated(str(job["load"]), "MB/s"), most, sent)
+        offered = _count(job.get("nodes"), machine) * load
         if job.get("servers") is not None:
             offered = min(offered, _count(job["servers"], machine) * most)
-        message = max(stated(str(job["message"]), "B"), 1.0)
-        found += offered * math.ceil(message / payload) / message
+        found += offered * packets / message
     return found
 
 
-def _carried(link: ResolvedLink) -> float:
+def _carried(machine: ResolvedMachine, message: float, packets: int) -> float:
+    """The payload that a node's adapters and bus carry, in bytes per us, in messages of a size."""
+    packet = machine["packet"]
+    transaction, header, overhead = (
+        stated(str(part["value"]), "B")
+        for part in (packet["transaction"], packet["header"], packet["transaction_overhead"])
+    )
+    wire = message + packets * header + math.ceil(message / max(transaction, 1.0)) * overhead
+    found = _rate_of(machine["link"]) * message / wire
+    if "rails" in machine:
+        found *= machine["rails"]["count"]["value"]
+    return min(found, _rate_of(machine["bus"])) if "bus" in machine else found
+
+
+def _rate_of(link: ResolvedLink) -> float:
     """A link's rate in bytes per us; that of the nodes' links, if levels differ."""
     rate = link["rate"]["value"]
     return stated(rate[0] if isinstance(rate, list) else rate, "MB/s")
+
+
+def _start(machine: ResolvedMachine) -> float:
+    """The time in us that a message takes in adapters, at least."""
+    parts = machine.get("adapter", {})
+    return sum(stated(str(parts[key]["value"]), "us") for key in _STARTS if key in parts)
+
+
+_STARTS = ("command", "dma_start", "input", "event")
+"""Times of an adapter that each message has."""
 
 
 def _count(nodes: object, machine: ResolvedMachine) -> int:
@@ -282,16 +322,17 @@ def means(samples: Sequence[CostSample]) -> dict[str, Rate]:
     traces = [sample for sample in samples if sample.kind == "trace" and sample.packets]
     if packets := sum(sample.packets for sample in traces):
         found[PACKETS].append(Rate(1e3 * sum(each.seconds for each in traces) / packets, 1.0))
-    for place, several in series.items():
+    for several in series.values():
         rate = _rate(several)
-        for key in _keys(*place):
+        # A series may have points of both kinds of networks: its rate counts for each.
+        for key in dict.fromkeys(key for one in several for key in one.keys):
             found[key].append(rate)
     return {
         key: Rate(
             *(
                 float(f"{value:.3g}")
                 for value in (
-                    (median if key == "jobs" else fmean)([rate.seconds for rate in rates]),
+                    (median if key in ("jobs", FREE) else fmean)([rate.seconds for rate in rates]),
                     fmean(rate.stretch for rate in rates),
                 )
             )

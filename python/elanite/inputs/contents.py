@@ -136,12 +136,21 @@ class ResolvedPacket(TypedDict):
     """The lengths of packets."""
 
     payload: QuantityParameter
+    transaction: QuantityParameter
+    header: QuantityParameter
+    transaction_overhead: QuantityParameter
 
 
 class ResolvedLink(TypedDict):
     """Links, or a node's bus."""
 
     rate: QuantityParameter
+
+
+class ResolvedSwitch(TypedDict):
+    """Switches."""
+
+    circuit: QuantityParameter
 
 
 class ResolvedRails(TypedDict):
@@ -163,6 +172,8 @@ class ResolvedMachine(TypedDict):
     topology: ResolvedTopology
     packet: ResolvedPacket
     link: ResolvedLink
+    switch: ResolvedSwitch
+    adapter: NotRequired[dict[str, QuantityParameter]]
     bus: NotRequired[ResolvedLink]
     rails: NotRequired[ResolvedRails]
 
