@@ -47,8 +47,9 @@ export const TOURS: Tour[] = [
         right: 1,
         why:
           "The table of the packet shows it: the last flit leaves, and the channel is free " +
-          "only about half a microsecond later, when the acknowledgement has come back and an " +
-          "end-of-packet token has passed.",
+          "only about 0.9 microseconds later (0.5 to a node at the same switch), when the " +
+          "acknowledgement has come back and an end-of-packet token has passed. The flits of " +
+          "the packet take no longer.",
       },
       {
         config: { load: 50 },
@@ -77,7 +78,7 @@ export const TOURS: Tour[] = [
         choices: ["Nothing", "About a tenth to a sixth", "Twice as much"],
         right: 1,
         why:
-          "About 120 MB/s with circuits, about 138 without. Much less than the dotted lines " +
+          "About 124 MB/s with circuits, about 138 without. Much less than the dotted lines " +
           "suggest: while a channel is held, the other one carries flits.",
       },
       {
@@ -144,8 +145,8 @@ export const TOURS: Tour[] = [
       },
       {
         config: { over: 2, load: 25 },
-        kept: [],
-        text: "The same tree. Look at the hottest links.",
+        kept: [{ load: 25 }],
+        text: "The same tree beside the full one. Look at the hottest links.",
         question: "Where do packets wait?",
         choices: [
           "At the links that lead up from the leaves",
@@ -154,8 +155,8 @@ export const TOURS: Tour[] = [
         ],
         right: 0,
         why:
-          "The links up from the leaves are the bottleneck. Everything behind them is cooler " +
-          "than in the full tree.",
+          "Half as many links lead up, and packets wait for them over a hundred times as long as " +
+          "in the full tree. In front of the nodes they wait less: fewer arrive.",
       },
       {
         config: { ...JOBS, placement: "alternate", jobB: "hot-spot" },
@@ -164,7 +165,7 @@ export const TOURS: Tour[] = [
           "Two jobs on alternating nodes of the full tree. All of job B sends to one node, " +
           "node 1. The curves beside it are of a uniform job B.",
         question: "What does the hot spot do to job A, which does not send to node 1?",
-        choices: ["Nothing: it has ways of its own", "Its latency rises about tenfold", "It stops"],
+        choices: ["Nothing: it has ways of its own", "Its latency rises more than tenfold", "It stops"],
         right: 1,
         why:
           "Packets to node 1 fill channels from there back through the tree, and packets of " +
@@ -244,7 +245,7 @@ export const TOURS: Tour[] = [
         choices: ["It keeps it", "It loses about half", "It gains"],
         right: 1,
         why:
-          "Flows collide by chance: about 120 in place of 277 MB/s. Among static routes none " +
+          "Flows collide by chance: about 125 in place of 277 MB/s. Among static routes none " +
           "is best for all patterns; that is the case for adaptive ones.",
       },
     ],
