@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { address, MOST_KEPT, opened, settled, type Config, type Shared } from "./config.ts";
 import { Controls } from "./controls.tsx";
 import { Curves, nearest } from "./curves.tsx";
-import { loadOf } from "./experiment.ts";
+import { loadOf, title } from "./experiment.ts";
 import { Guide } from "./guide.tsx";
 import { chosen, Histogram } from "./histogram.tsx";
 import { Networks } from "./network.tsx";
@@ -13,7 +13,7 @@ import { machine } from "./machines.ts";
 import { Runs, type Found, type Watched } from "./runs.ts";
 import { Share } from "./share.tsx";
 import { MOST_NODES, Watch } from "./watch.tsx";
-import { differences, finding } from "./words.ts";
+import { comparison, differences, finding } from "./words.ts";
 
 const runs = new Runs();
 const PAUSE = 120; // ms between a change and its simulation, so that a slider may pass by
@@ -27,8 +27,8 @@ const empty = (config: Config): Found => ({
   error: null,
 });
 
-/** The results of a configuration, which grow while it is simulated. */
-function useFound(config: Config | undefined): Found | undefined {
+/** The results of a configuration, which grow while it is simulated, and stay when it is stopped. */
+function useFound(config: Config | undefined, stopped: boolean): Found | undefined {
   const [found, setFound] = useState<Found | undefined>(undefined);
   const text = JSON.stringify([config, config && machine(config.machine).text]);
   useEffect(() => {
@@ -36,13 +36,14 @@ function useFound(config: Config | undefined): Found | undefined {
       setFound(undefined);
       return;
     }
+    if (stopped) return;
     const stop = new AbortController();
     const timer = setTimeout(() => void runs.run(config, stop.signal, setFound), PAUSE);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [text]);
+  }, [text, stopped]);
   if (!config) return undefined;
   // The results of another configuration are no results of this one; another load of the same one
   // has them.
@@ -83,6 +84,9 @@ export function App() {
   const start = useMemo(() => opened(location.hash), []);
   const [shared, setShared] = useState<Shared>(start);
   const { config, kept, tour } = shared;
+  const state = address(config, kept, null);
+  const [stoppedAt, setStopped] = useState("");
+  const stopped = stoppedAt === state; // any other state is simulated
   const wide = useRef(matchMedia("(min-width: 900px)").matches);
   const change = (part: Partial<Config>) =>
     setShared((before) => ({
@@ -98,10 +102,10 @@ export function App() {
     addEventListener("hashchange", read);
     return () => removeEventListener("hashchange", read);
   }, []);
-  const now = useFound(config) as Found;
+  const now = useFound(config, stopped) as Found;
   const beside = [
-    useFound(kept[0] && { ...kept[0], load: config.load }),
-    useFound(kept[1] && { ...kept[1], load: config.load }),
+    useFound(kept[0] && { ...kept[0], load: config.load }, stopped),
+    useFound(kept[1] && { ...kept[1], load: config.load }, stopped),
   ];
   const shown = [now, ...beside.filter((one) => one !== undefined)];
   const small = config.nodes <= MOST_NODES;
@@ -166,11 +170,31 @@ export function App() {
               aria-label="Simulated part of all loads"
               class={share < 1 && !now.error ? "" : "done"}
             />
+            <button
+              type="button"
+              class={share < 1 && !now.error ? "link" : "link done"}
+              onClick={() => setStopped(stopped ? "" : state)}
+            >
+              {stopped ? "Continue" : "Stop"}
+            </button>
           </div>
+          <p class="printed">
+            {title(config)}
+            <br />
+            {location.href}
+          </p>
           <h2 class="finding" aria-live="polite">
             {finding(now)}
           </h2>
           {now.error && <pre class="error">{now.error}</pre>}
+          {beside.map(
+            (other, place) =>
+              other && (
+                <p class="beside" key={place}>
+                  {comparison(now, other)}
+                </p>
+              ),
+          )}
           <div class="row keeping">
             <button type="button" onClick={keep} disabled={now.finished.length === 0}>
               Keep this for comparison

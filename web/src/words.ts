@@ -3,9 +3,9 @@
 import { FLOWS, JOB_PATTERNS, PATTERNS, TWO_JOBS, type Config } from "./config.ts";
 import { bytes, loadOf } from "./experiment.ts";
 import { machine } from "./machines.ts";
-import { saturation } from "./measures.ts";
+import { saturation, type JobResult } from "./measures.ts";
 import { RULES } from "./placement.ts";
-import type { Found } from "./runs.ts";
+import type { Finished, Found } from "./runs.ts";
 import { topology } from "./topologies.ts";
 import { number } from "./chart.tsx";
 
@@ -92,4 +92,44 @@ export function finding(found: Found): string {
     return `${whose} saturates ${between} MB/s a node, and accepts at most ${number(most)} MB/s.`;
   });
   return said.join(" ");
+}
+
+/** Results closer than this part of each other are the same, as far as a short window can tell. */
+const CLOSE = 0.03;
+
+function ratio(one: number, other: number): string {
+  const found = one / other;
+  return Math.abs(found - 1) < CLOSE ? "as" : `${Number(found.toPrecision(2))} times as`;
+}
+
+/** The results of a configuration against those of a kept one, job by job. */
+export function comparison(now: Found, other: Found): string {
+  const name = differences(other.config, now.config);
+  const jobs = jobNames(now.config);
+  if (now.error || other.error || jobs.length !== jobNames(other.config).length) return "";
+  if (now.share < 1 || other.share < 1) return `Against ${name}: simulating …`;
+  const { load } = now.config;
+  const at = (found: Found) => found.finished.find((one) => one.load === load) as Finished;
+  const said = jobs.map((job, place) => {
+    const most = [now, other].map((found) => saturation(found.finished, place).most);
+    const [carried, carriedThere] = most as [number, number];
+    const [here, there] = [now, other].map((found) => at(found).jobs[place]) as [
+      JobResult,
+      JobResult,
+    ];
+    // Beyond saturation, latencies grow with the measured time.
+    const steady = !here.saturated && !there.saturated;
+    const latency =
+      steady && here.mean !== null && there.mean !== null
+        ? `, and at ${number(loadOf(now.config, load))} MB/s messages take ` +
+          `${ratio(here.mean, there.mean)} long (${number(here.mean)} and ` +
+          `${number(there.mean)} µs)`
+        : "";
+    const carries = jobs.length > 1 ? `${job} carries` : "all nodes carry";
+    return (
+      `${carries} ${ratio(carried, carriedThere)} much at most (${number(carried)} and ` +
+      `${number(carriedThere)} MB/s a node)${latency}`
+    );
+  });
+  return `Against ${name}: ${said.join("; ")}.`;
 }
