@@ -27,7 +27,7 @@ const empty = (config: Config): Found => ({
   error: null,
 });
 
-/** The results of a configuration, which grow while it is simulated, and stay when it is stopped. */
+/** The results of a configuration, which grow while it is simulated; a stopped one keeps them. */
 function useFound(config: Config | undefined, stopped: boolean): Found | undefined {
   const [found, setFound] = useState<Found | undefined>(undefined);
   const text = JSON.stringify([config, config && machine(config.machine).text]);

@@ -165,7 +165,11 @@ export const TOURS: Tour[] = [
           "Two jobs on alternating nodes of the full tree. All of job B sends to one node, " +
           "node 1. The curves beside it are of a uniform job B.",
         question: "What does the hot spot do to job A, which does not send to node 1?",
-        choices: ["Nothing: it has ways of its own", "Its latency rises more than tenfold", "It stops"],
+        choices: [
+          "Nothing: it has ways of its own",
+          "Its latency rises more than tenfold",
+          "It stops",
+        ],
         right: 1,
         why:
           "Packets to node 1 fill channels from there back through the tree, and packets of " +
