@@ -39,7 +39,7 @@ class Import(Request):
     Written beside each other, by the name of the output:
       NAME.toml            the machine
       NAME.graph.txt       its switches, nodes and cables
-      NAME.routes.txt      forwarding tables, for hosts with several cables where no tree is
+      NAME.routes.txt      forwarding tables, if hosts have several cables
       NAME.placement.txt   its hosts by name, as a placement of ranks
       NAME.flows.csv       the flows, if a file has any
       NAME.traffic.toml    an experiment with these flows on the machine
