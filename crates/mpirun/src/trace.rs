@@ -83,11 +83,11 @@ pub struct CallRow {
 /// A rank's figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RankRow {
-    /// Messages that it sent, puts and gets included.
+    /// Messages that it sent, and others' gets from its memory.
     pub sent: u64,
     /// The bytes in the messages that it sent.
     pub bytes_sent: Bytes,
-    /// Messages that it received.
+    /// Messages that it received, and others' puts and atomics on its memory.
     pub received: u64,
     /// The bytes in the messages that it received.
     pub bytes_received: Bytes,
@@ -142,6 +142,8 @@ pub(crate) struct Trace {
     pub messages: Vec<MessageRow>,
     pub calls: Vec<CallRow>,
     pub ranks: Vec<RankRow>,
+    /// When each rank's latest call ended, and its place among the kept calls.
+    latest: Vec<(Time, Option<usize>)>,
     /// The ways in which collective calls were carried out.
     pub ways: CarrierCounts,
     /// Whether calls are kept, and not only counted.
@@ -154,6 +156,7 @@ impl Trace {
             messages: Vec::new(),
             calls: Vec::new(),
             ranks: vec![RankRow::default(); ranks as usize],
+            latest: vec![(Time::ZERO, None); ranks as usize],
             ways: CarrierCounts::default(),
             keep_calls: false,
         }
@@ -163,16 +166,13 @@ impl Trace {
     pub fn grow(&mut self, count: u32) {
         let ranks = self.ranks.len() + count as usize;
         self.ranks.resize(ranks, RankRow::default());
+        self.latest.resize(ranks, (Time::ZERO, None));
     }
 
     /// A message was ordered; returns its number.
     pub fn posted(&mut self, message: MessageRow) -> usize {
         let number = self.messages.len();
-        let by = match message.kind {
-            MessageKind::Get => message.destination,
-            _ => message.source,
-        };
-        let row = &mut self.ranks[by as usize];
+        let row = &mut self.ranks[message.source as usize];
         row.sent += 1;
         // A get demands a length before it is known whether there is so much.
         row.bytes_sent = row.bytes_sent.saturating_add(message.bytes);
@@ -186,8 +186,8 @@ impl Trace {
 
     /// A put or get is over.
     pub fn copied(&mut self, number: usize, at: Time) {
-        let message = &mut self.messages[number];
-        (message.sent, message.arrived) = (Some(at), Some(at));
+        self.messages[number].sent = Some(at);
+        self.received(number, at);
     }
 
     /// A message has been received.
@@ -215,8 +215,25 @@ impl Trace {
         let row = &mut self.ranks[call.rank as usize];
         row.calls += 1;
         row.in_mpi += call.end.saturating_sub(call.begin);
+        let place = self.keep_calls.then_some(self.calls.len());
+        self.latest[call.rank as usize] = (call.end, place);
         if self.keep_calls {
             self.calls.push(call);
+        }
+    }
+
+    /// The program reads a clock, which shows the time at which the processor is done with the
+    /// calls before: if the latest call ends here, it takes that time.
+    pub fn settled(&mut self, rank: u32, from: Time, to: Time) {
+        let (end, place) = &mut self.latest[rank as usize];
+        let row = &mut self.ranks[rank as usize];
+        if row.calls == 0 || *end != from {
+            return;
+        }
+        *end = to;
+        row.in_mpi += to.saturating_sub(from);
+        if let Some(place) = *place {
+            self.calls[place].end = to;
         }
     }
 

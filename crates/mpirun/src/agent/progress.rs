@@ -103,6 +103,10 @@ impl Agent {
                 self.state.borrow_mut().sleeps = true;
                 let end = self.endpoint.compute(begin, time).await;
                 self.state.borrow_mut().sleeps = false;
+                if time.is_zero() {
+                    let mut trace = self.shared.trace.borrow_mut();
+                    trace.settled(self.rank, begin, end);
+                }
                 end
             }
             RankWait::Report(patience) => self.wait_for_report(begin, patience).await,
@@ -248,7 +252,7 @@ impl Agent {
             (incoming.status, incoming.bytes) = (EndStatus::Truncated, Box::default());
         }
         let whole = matches!(incoming.status, EndStatus::Done | EndStatus::Truncated);
-        if let Some(record) = operation.copies() {
+        if let Some(record) = operation.copies().filter(|_| whole) {
             self.shared.trace.borrow_mut().copied(record, at);
         }
         if operation.claims() && incoming.status == EndStatus::Done {
