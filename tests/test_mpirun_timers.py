@@ -90,6 +90,23 @@ def test_every_timer_takes_the_time_that_is_asked(
 
 
 @needs_mpi
+@pytest.mark.parametrize("kind", "xmnbrk")
+def test_a_timer_rings_while_all_ranks_wait(elanite: Run, mpi_programs: Path, kind: str) -> None:
+    """That is no deadlock: time advances to the timer, and the handler ends the program."""
+    ended = elanite("mpirun", "-n", "3", str(mpi_programs / "alarms"), kind)
+    assert "deadlock" not in ended.err, ended
+    if kind == "k":
+        assert (ended.code, ended.out) == (1, ""), ended
+        assert re.search(r"rank 0 .* was killed by signal 14 \(SIGALRM\) at 300,\d+ µs", ended.err)
+        return
+    rings, time = (5, 1_500_000) if kind == "r" else (1, 300_000)
+    found = re.fullmatch(rf"{rings} at (\d+) us\n", ended.out)
+    assert found, ended
+    assert time <= int(found[1]) < time + 500, ended
+    assert ended.code == 7, ended
+
+
+@needs_mpi
 def test_time_that_passes_at_readings_of_a_clock_is_told_apart(
     elanite: Run, mpi_programs: Path
 ) -> None:

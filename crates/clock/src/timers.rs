@@ -1,11 +1,11 @@
 //! Timers that ring in simulated time: `alarm`, `setitimer`, `timer_create`, `timerfd_create`.
 //!
 //! A timer is kept here, and rings when the rank's local time has come to its moment: in a sleep or
-//! a wait with a time-out, which end there ([`until_ring`]); when the program reads a clock; and at
-//! the end of an MPI call ([`look`]), as a signal that comes while MPI waits is handled there. To
-//! ring is to send the process the signal that the kernel would have sent, to start
-//! `SIGEV_THREAD`'s thread, or to count in `timerfd_create`'s file, which is an `eventfd`: both
-//! kinds of files are read and polled alike.
+//! a wait with a time-out, which end there ([`until_ring`]); when the program reads a clock; in an
+//! MPI call that blocks ([`Session::ring`]); and at the end of any MPI call ([`look`]). To ring is to
+//! send the process the signal that the kernel would have sent, to start `SIGEV_THREAD`'s thread,
+//! or to count in `timerfd_create`'s file, which is an `eventfd`: both kinds of files are read and
+//! polled alike.
 //!
 //! *Loops without a call.* Simulated time stands while the program computes, so that a loop which
 //! waits for a signal would never end. If a timer is pending, and the program has made no call for
@@ -23,15 +23,12 @@ use libc::{c_int, c_void, sigset_t};
 use rank::session::{self, Session};
 use rank::thread;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long a program has made no call at least that is taken to wait for a timer.
 const STRETCH: Duration = Duration::from_millis(200);
-
-/// The next ring's moment; [`link::NEVER`] without one.
-static NEXT: AtomicU64 = AtomicU64::new(link::NEVER);
 
 /// The process's timers, by their names.
 static TIMERS: Mutex<BTreeMap<Name, Timer>> = Mutex::new(BTreeMap::new());
@@ -86,14 +83,14 @@ fn timers() -> MutexGuard<'static, BTreeMap<Name, Timer>> {
     TIMERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The next ring's moment, or [`link::NEVER`].
-pub fn next() -> u64 {
-    NEXT.load(Ordering::Relaxed)
-}
+pub use rank::rings::next;
 
 fn find_next(timers: &BTreeMap<Name, Timer>) {
     let due = timers.values().filter_map(|timer| timer.due).min();
-    NEXT.store(due.unwrap_or(link::NEVER), Ordering::Relaxed);
+    rank::rings::set_next(due.unwrap_or(link::NEVER));
+    session::set_ring(|session| {
+        ring(session);
+    });
 }
 
 /// Sets a timer: its next ring, if any, and the time between two rings. Returns the time that was

@@ -19,6 +19,7 @@ use crate::progress::HasEngine;
 use crate::progress::completions::Completion;
 use link::{NEVER, RankWait};
 use rank::session::{Session, SessionState};
+use rank::thread;
 use std::ffi::{c_char, c_int, c_void};
 
 static QUEUE_FID_OPS: FiOps = fid_ops(close::<Queue>);
@@ -80,6 +81,13 @@ pub unsafe extern "C" fn open_queue(
     })
 }
 
+/// Rings timers that are due, if the thread's call waits for an end.
+fn ring(session: &Session) {
+    if thread::blocks() {
+        session.ring();
+    }
+}
+
 unsafe extern "C" fn read(cq: *mut FidCq, entries: *mut c_void, count: usize) -> isize {
     // SAFETY: passed on.
     unsafe { readfrom(cq, entries, count, std::ptr::null_mut()) }
@@ -97,6 +105,7 @@ unsafe extern "C" fn readfrom(
             let queue = &*cq.cast::<Queue>();
             (queue.cq.number, queue.entry)
         };
+        ring(session);
         let mut state = session.lock();
         if state.engine().completions.first(number).is_none() {
             session.look(&mut state);
@@ -195,6 +204,9 @@ unsafe fn with_counter<R>(
 }
 
 unsafe extern "C" fn counter_read(cntr: *mut FidCntr) -> u64 {
+    if let Ok(session) = session() {
+        ring(session);
+    }
     // SAFETY: it is a counter of ours.
     let shown = unsafe {
         with_counter(cntr, |session, state, number| {

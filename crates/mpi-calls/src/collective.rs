@@ -176,6 +176,7 @@ fn finish(session: &'static Session, id: u64) -> EndStatus {
         if let Some(status) = engine::take(&mut session.lock(), id) {
             return status;
         }
+        session.ring();
         let looks = session.looks_in_all();
         library::progress();
         silent = if session.looks_in_all() == looks {

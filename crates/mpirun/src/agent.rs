@@ -23,7 +23,7 @@ use crate::sent::MessagesInFlight;
 use crate::trace::Trace;
 use elan::Node;
 use kernel::Signal;
-use link::{Delivery, FileAccess, MessageFilter, Violation};
+use link::{Delivery, FileAccess, MessageFilter, NEVER, Violation};
 use operation::Operation;
 pub(crate) use orders::{Content, GivenOrder, Turn, TurnEnd};
 use std::cell::{Cell, RefCell};
@@ -110,6 +110,9 @@ pub(crate) struct MemoryRange {
     pub size: u64,
 }
 
+/// No step of a rank that looks is longer, where its call waits without an end.
+const LONGEST_STEP: Time = Time::from_us(100);
+
 /// An operation under way.
 struct Entry {
     /// The rank's name for the operation.
@@ -140,6 +143,8 @@ struct State {
     /// Whether the rank's own threads may let it continue while it waits for reports; `None` if it
     /// does not wait.
     waits: Option<bool>,
+    /// The moment until which it waits for reports; 0 if it does not wait.
+    until: u64,
     /// The file system's operation for which the rank waits.
     file: Option<FileAccess>,
     /// Whether the rank sleeps.
@@ -199,6 +204,12 @@ impl Agent {
     /// Whether the rank sleeps in simulated time.
     pub fn sleeps(&self) -> bool {
         self.state.borrow().sleeps
+    }
+
+    /// Whether the rank waits for a timer: for reports until a moment that no step would reach.
+    pub fn awaits_timer(&self) -> bool {
+        let until = self.state.borrow().until;
+        until != NEVER && Time::from_ps(until) > self.node.now() + LONGEST_STEP
     }
 
     /// The rank's process has ended.

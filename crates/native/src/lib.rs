@@ -58,10 +58,10 @@ use operations::PendingCalls;
 pub use operations::{CallEnd, OperationFailure, Ticket};
 pub use rank::memory::{Buffer, Span};
 
-use link::{ADDRESS_SPACE, MessageFilter, NEVER, Order, Patience, RankWait};
+use link::{ADDRESS_SPACE, MessageFilter, Order, Patience, RankWait};
 use rank::library::{self, LibraryFunctions};
 use rank::session::Session;
-use rank::thread;
+use rank::{rings, thread};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Tags in the libraries' own messages have this bit, so that a program that also uses MPI keeps
@@ -292,13 +292,15 @@ pub fn forget(ticket: Ticket) {
 /// See [`OperationFailure`].
 pub fn wait(ticket: Ticket) -> Result<CallEnd, OperationFailure> {
     let session = session();
-    let mut state = session.lock();
     loop {
+        let mut state = session.lock();
         let end = operations().take_end(ticket);
         if let Some(end) = end {
             return end;
         }
-        session.wait(&mut state, RankWait::Report(patience()));
+        session.wait(&mut state, RankWait::Report(patience(session)));
+        drop(state);
+        session.ring();
     }
 }
 
@@ -315,9 +317,11 @@ pub fn wait_for_change() {
     if !thread::several_threads() {
         let patience = Patience {
             writes: true,
-            ..patience()
+            ..patience(session)
         };
         session.wait(&mut state, RankWait::Report(patience));
+        drop(state);
+        session.ring();
         return;
     }
     session.step_to_write(&mut state);
@@ -336,11 +340,11 @@ pub fn wait_for_change_until(moment: u64) {
     session.wait(&mut state, RankWait::Report(patience));
 }
 
-/// Waits without an end, unless the program's threads act.
-fn patience() -> Patience {
+/// Waits without an end, unless a timer rings or the program's threads act.
+fn patience(session: &Session) -> Patience {
     Patience {
         threads: !thread::one_thread(),
-        ..Patience::until(NEVER)
+        ..Patience::until(rings::until(session.now()))
     }
 }
 

@@ -98,7 +98,7 @@ fn wait(why: Loop) {
     CALLS.fetch_add(1, Ordering::Relaxed);
     session.in_call(link::calls::LOOP);
     let patience = match why {
-        Loop::Proven => super::patience(),
+        Loop::Proven => super::patience(session),
         Loop::Likely => {
             let longest = session.settings().longest_tick;
             Patience {
@@ -114,6 +114,7 @@ fn wait(why: Loop) {
     session.wait(&mut state, RankWait::Report(patience));
     session.in_call(0);
     drop(state);
+    session.ring();
     thread::waited();
     timer::waits();
 }

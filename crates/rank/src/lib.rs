@@ -14,6 +14,7 @@
 //! | [`library`] | the libraries that share the session with the MPI library |
 //! | [`memory`] | the program's memory |
 //! | [`repeats`] | whether the program repeats itself |
+//! | [`rings`] | the program's next timer |
 //! | [`sleepers`] | threads that sleep beside an MPI call |
 //! | [`host_timer`] | host timers, for our own looks |
 //! | [`system`] | C library functions with names that this library also defines |
@@ -34,6 +35,7 @@ pub mod memory;
 pub mod record;
 pub mod regions;
 pub mod repeats;
+pub mod rings;
 pub mod session;
 pub mod site;
 pub mod sleepers;

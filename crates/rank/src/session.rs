@@ -7,7 +7,10 @@
 //! just adds to local time. The program may initialise MPI once more, as sessions allow. Then the
 //! rank comes back, at its local time or, if the simulation is ahead, at the simulation's time.
 
+mod due;
 mod turn;
+
+pub use due::set_ring;
 
 use crate::library::LibraryProblem;
 use crate::regions::Regions;

@@ -1,8 +1,7 @@
 //! The C library functions that make and set timers.
 
 use super::{
-    FILES, Handle, NEXT, Name, RingEffect, Timer, find_next, masked, next, set, state, timers,
-    until_ring,
+    FILES, Handle, Name, RingEffect, Timer, find_next, masked, next, set, state, timers, until_ring,
 };
 use crate::waiting::sleeper;
 use crate::{MICROSECOND, NANOSECOND, SECOND, fail, length, local, origin};
@@ -449,7 +448,7 @@ unsafe extern "C-unwind" fn pause() -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sigsuspend(mask: *const sigset_t) -> c_int {
-    if NEXT.load(Ordering::Relaxed) != link::NEVER
+    if next() != link::NEVER
         && let Some(session) = sleeper()
         // SAFETY: the caller's mask.
         && !unsafe { has_pending(mask) }

@@ -139,11 +139,13 @@ impl Agent {
                 {
                     let mut state = self.state.borrow_mut();
                     state.waits = Some(patience.threads);
+                    state.until = patience.until;
                     state.hears_writes = writes;
                 }
                 self.something(patience.until).await;
                 let mut state = self.state.borrow_mut();
                 state.waits = None;
+                state.until = 0;
                 state.hears_writes = false;
                 // Ranks have been started for this one.
                 let told = (!state.reports.is_empty()).then(|| self.node.now());

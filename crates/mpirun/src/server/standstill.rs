@@ -252,6 +252,7 @@ impl Mark {
         match looks {
             _ if !calm || asleep => Some(Finding::Changes),
             Some(looks) if no_clock => Some(Finding::of(looks)),
+            None if made == 0 && agent.awaits_timer() => Some(Finding::Changes),
             None if made == 0 && kind(link.call(rank)) == Some(CallKind::Blocks) => None,
             None if made > 0 && no_clock && calls.novel == self.calls.novel => {
                 Some(Finding::of(made))

@@ -2,8 +2,8 @@
 
 use super::{HOLDS, LEFT, Session, SessionState, VISITS};
 use crate::regions::Site;
-use crate::{sleepers, thread};
-use link::{FileAccess, LinkError, NEVER, Order, Patience, RankWait, Report};
+use crate::{rings, sleepers, thread};
+use link::{FileAccess, LinkError, Order, Patience, RankWait, Report};
 use std::sync::atomic::Ordering;
 
 /// How often MPI may look in a call that blocks, without having done anything else, before it
@@ -40,6 +40,7 @@ impl Session {
         self.looks.store(0, Ordering::Relaxed);
         self.idle.store(0, Ordering::Relaxed);
         self.last_looks.store(0, Ordering::Relaxed);
+        rings::acted();
     }
 
     /// A call has made this many requests without an order: their messages do not reach the
@@ -157,11 +158,12 @@ impl Session {
             }
             let hears = !thread::probes() || state.engine.has_probe();
             if looks >= glances + steps && hears {
+                let until = rings::until(self.now());
                 let patience = Patience {
                     threads: !thread::one_thread(),
-                    ..Patience::until(NEVER)
+                    ..Patience::until(until)
                 };
-                if !self.wait(state, RankWait::Report(patience)) {
+                if !self.wait(state, RankWait::Report(patience)) && self.now() < until {
                     // The simulator lets all ranks go on before it reports that they wait for each
                     // other for ever.
                     let more = (2 * last_looks).clamp(FIRST_LAST_LOOKS, MOST_LAST_LOOKS);
