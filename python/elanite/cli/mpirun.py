@@ -409,7 +409,13 @@ def _print(found: Run, figures: Summary) -> None:
     from elanite.base.rows import rows as rows_of
     from elanite.base.text import number
     from elanite.cli.tables import hottest
-    from elanite.mpirun.summary import collectives, host_names, size, time_in_files, time_in_mpi
+    from elanite.mpirun.summary import (
+        collective_calls,
+        host_names,
+        size,
+        time_in_files,
+        time_in_mpi,
+    )
     from elanite.results.congestion import Fault, in_words
 
     screen = console(error=True)
@@ -437,12 +443,7 @@ def _print(found: Run, figures: Summary) -> None:
         lines.append(
             ("computation", f"by {found.sampling.file}, times {found.factor:.3g} (processor.step)")
         )
-    calls = collectives(totals)
-    if any(calls.values()):
-        ways = {"hardware": "hardware", "elan": "Elanlib's trees", "mpi": "the MPI library"}
-        lines.append(
-            ("collectives", ", ".join(f"{calls[way]:,} by {name}" for way, name in ways.items()))
-        )
+    lines += list(zip(("collectives", ""), collective_calls(totals), strict=False))
     for word, text in lines:
         screen.print(f"  {word:16}{text}", markup=False)
     if figures.sizes:

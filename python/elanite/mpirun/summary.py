@@ -283,6 +283,21 @@ def collectives(totals: RunTotals) -> dict[str, int]:
     }
 
 
+def collective_calls(totals: RunTotals) -> list[str]:
+    """The executors of collective operations for people, one text each; none without such calls.
+
+    Elanlib's operations are no messages, so that their bytes appear in no figure.
+    """
+    calls = collectives(totals)
+    if not any(calls.values()):
+        return []
+    names = {"hardware": "hardware", "elan": "Elanlib's trees", "mpi": "the MPI library"}
+    texts = [", ".join(f"{calls[way]:,} by {name}" for way, name in names.items())]
+    if calls["hardware"] or calls["elan"]:
+        texts.append("messages and payload are without those by hardware and Elanlib")
+    return texts
+
+
 def size(count: float) -> str:
     """A byte count for people, as the papers write it."""
     for unit, scale in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):

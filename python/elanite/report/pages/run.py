@@ -13,7 +13,7 @@ import polars as pl
 from elanite.base.text import counted, digits_apart, number
 from elanite.inputs.machine import Machine
 from elanite.mpirun.summary import (
-    collectives,
+    collective_calls,
     rank_list,
     size,
     summarise,
@@ -54,8 +54,6 @@ _EARLY = {
     "launcher gone": "mpiexec ended",
 }
 """The reason for a run's early end, by the simulator's word."""
-
-_WAYS = {"hardware": "hardware", "elan": "Elanlib's trees", "mpi": "the MPI library"}
 
 
 def page(run: Run, machine: Source, command: Sequence[str], inputs: Inputs) -> Page:
@@ -132,10 +130,8 @@ def _findings(run: Run, figures: Summary) -> list[str]:
         )
         if one
     ]
-    ways = {name: count for way, name in _WAYS.items() if (count := collectives(totals)[way])}
-    if ways:
-        calls_of = ", ".join(f"{count:,} by {name}" for name, count in ways.items())
-        found.append(f"Collective operations, as calls of ranks: {calls_of}.")
+    if ways := collective_calls(totals):
+        found.append(f"Collective operations, as calls of ranks: {'; '.join(ways)}.")
     if totals["packets_resent"]:
         found.append(
             f"{counted(totals['packets_resent'], 'packet')} sent again after failures of the"
