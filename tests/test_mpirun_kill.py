@@ -116,6 +116,7 @@ def test_nothing_is_left_of_a_killed_run(mpi_programs: Path, tmp_path: Path, rou
         "--simulator",
         "elanite mpirun",
     ]
+    how += ["--patience", str(PATIENCE)]
     how += ["--kill", "rank,launcher,simulator", "--ignore", OTHERS_FILES]
     ended = execute([sys.executable, HARNESS, *how, "--", *words], 4 * PATIENCE + 15 * rounds)
     assert ended.code == 0, ended

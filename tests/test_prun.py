@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import COMPILER, FILES, OTHERS_FILES, Ended, command, execute, needs_mpi
+from conftest import COMPILER, FILES, OTHERS_FILES, PATIENCE, Ended, command, execute, needs_mpi
 from elanite.mpirun.run_tables import KeptRun
 from timelines import agree, embedded
 
@@ -198,6 +198,7 @@ def test_nothing_is_left_of_a_killed_run(programs: Path, tmp_path: Path) -> None
         "wait",
     )
     how = ["--rounds", "4", "--latest", "2", "--words", "2", "--simulator", "elanite prun"]
+    how += ["--patience", str(PATIENCE)]
     how += ["--kill", "rank,launcher,simulator,proxy", "--ignore", OTHERS_FILES]
     ended = execute([sys.executable, SOURCES.parent / "mpi" / "kill.py", *how, "--", *words])
     assert ended.code == 0, ended
