@@ -100,8 +100,10 @@ def test_a_thread_sleeps_in_simulated_time_before_its_first_call(
     assert ended.code == 0, ended
     found = re.findall(r"^(\w+) (\d+)$", ended.out, re.MULTILINE)
     assert [name for name, _ in found] == ["receives", "joins"], ended
-    # The next look after the sleep's end takes a step of at most 20 us.
-    assert all(10_000 <= int(time) < 11_000 for _, time in found), ended
+    times = {name: int(time) for name, time in found}
+    # How long the other thread looks in MPI until this one runs again, depends on the host.
+    assert times["receives"] >= 10_000, ended
+    assert 10_000 <= times["joins"] < 11_000, ended
 
 
 @needs_mpi
