@@ -101,7 +101,7 @@ def test_a_thread_sleeps_in_simulated_time_before_its_first_call(
     found = re.findall(r"^(\w+) (\d+)$", ended.out, re.MULTILINE)
     assert [name for name, _ in found] == ["receives", "joins"], ended
     times = {name: int(time) for name, time in found}
-    # How long the other thread looks in MPI until this one runs again, depends on the host.
+    # The other thread looks on in MPI while the host does not run this one.
     assert times["receives"] >= 10_000, ended
     assert 10_000 <= times["joins"] < 11_000, ended
 
