@@ -43,6 +43,20 @@ fn a_slice_ends_with_its_last_moment() {
     assert_eq!(order(start + Time::from_ps(1)), ["two", "one"]);
 }
 
+/// Waits for the processor, which another thread has, until something else happens.
+async fn wait_in_line(thread: &Thread, end: impl Future<Output = ()>) {
+    let mut end = pin!(end);
+    let mut work = Box::pin(thread.step(1));
+    poll_fn(|context| {
+        if end.as_mut().poll(context).is_ready() {
+            return Poll::Ready(());
+        }
+        assert!(work.as_mut().poll(context).is_pending(), "the first has it");
+        Poll::Pending
+    })
+    .await;
+}
+
 /// A thread's turn comes in the moment in which the thread stops waiting for it: the next thread
 /// has the processor immediately, and the first one's later work takes its turn behind it.
 #[test]
@@ -60,18 +74,7 @@ fn a_turn_that_comes_too_late_goes_to_the_next() {
     node.run_resident("first", first).unwrap();
     let noted = ends.clone();
     let gives_up = async move |thread: Thread| {
-        let mut stopped = pin!(stop.wait());
-        let mut work = Some(Box::pin(thread.step(1)));
-        poll_fn(|context| {
-            if stopped.as_mut().poll(context).is_ready() {
-                return Poll::Ready(());
-            }
-            let work = work.as_mut().expect("it is dropped later");
-            assert!(work.as_mut().poll(context).is_pending(), "the first has it");
-            Poll::Pending
-        })
-        .await;
-        drop(work.take());
+        wait_in_line(&thread, stop.wait()).await;
         thread.step(5).await;
         noted.note(("gives up", thread.now()));
     };
@@ -103,18 +106,7 @@ fn a_thread_that_gives_up_is_not_waited_for() {
     };
     node.run_resident("first", first).unwrap();
     let gives_up = async move |thread: Thread| {
-        let mut pause = pin!(thread.node().sleep(Time::from_us(2)));
-        let mut work = Some(Box::pin(thread.step(1)));
-        poll_fn(|context| {
-            if pause.as_mut().poll(context).is_ready() {
-                return Poll::Ready(());
-            }
-            let work = work.as_mut().expect("it is dropped later");
-            assert!(work.as_mut().poll(context).is_pending(), "the first has it");
-            Poll::Pending
-        })
-        .await;
-        drop(work.take());
+        wait_in_line(&thread, thread.node().sleep(Time::from_us(2))).await;
     };
     node.run_resident("gives up", gives_up).unwrap();
     let noted = ends.clone();
@@ -221,7 +213,7 @@ fn waiters_for_a_store_in_their_order() {
     assert_eq!(ends.borrow()[..], ["c", "a", "d", "b"]);
 }
 
-/// Nothing crosses the bus in no time.
+/// Each packet takes time on the bus.
 #[test]
 fn no_bytes_cross_at_once() {
     let (mut cluster, [node]) = start(&four_nodes());

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
 
 from elanite.formats import quantities
 from elanite.formats.network import MOST_CABLES, MOST_NODES, Cable, Network, fail
@@ -17,6 +18,28 @@ if TYPE_CHECKING:
     from elanite.formats.xml import Element
 
 Link = tuple["Fraction | None", "int | None"]
+
+
+@dataclass(frozen=True)
+class ShapedCluster:
+    """A cluster with a topology."""
+
+    name: str
+    hosts: list[str]
+    link: Link
+    """Each cable's rate and delay."""
+    shapes: list[list[int]]
+    """The lists in ``topo_parameters``."""
+    file: Path
+    line: int
+
+    def cable(self, one: str, other: str) -> Cable:
+        """A cable between two elements."""
+        return Cable(one, other, *self.link, self.line)
+
+    def refuse(self, message: str) -> NoReturn:
+        """Raise ``UsageError`` with the cluster's place."""
+        fail(self.file, self.line, message)
 
 
 def given(element: Element, key: str, file: Path) -> str:
@@ -87,7 +110,7 @@ def cluster(network: Network, cluster: Element, file: Path) -> str:
             cluster.line,
             f'topology="{kind}" is not known; allowed: FLAT, {", ".join(makers)}',
         )
-    makers[kind](network, name, hosts, link, shapes, file, cluster.line)
+    makers[kind](network, ShapedCluster(name, hosts, link, shapes, file, cluster.line))
     for key in ("limiter_link", "loopback_bw"):
         if key in cluster.attributes:
             network.notes.append(f"{key} of cluster {name} is left out")
@@ -128,45 +151,33 @@ def _whole_numbers(part: str, file: Path, line: int) -> list[int]:
     return found
 
 
-def _fits(count: int, hosts: list[str], cables: int, file: Path, line: int) -> None:
-    if count != len(hosts):
-        fail(
-            file,
-            line,
-            f"topo_parameters give {count} hosts, and radical {len(hosts)}: make both equal",
+def _fits(shaped: ShapedCluster, count: int, cables: int) -> None:
+    if count != len(shaped.hosts):
+        shaped.refuse(
+            f"topo_parameters give {count} hosts, and radical {len(shaped.hosts)}: make both equal"
         )
     if cables > MOST_CABLES:
-        fail(file, line, f"the topology has more than {MOST_CABLES:,} cables")
+        shaped.refuse(f"the topology has more than {MOST_CABLES:,} cables")
 
 
-def _fat_tree(
-    network: Network,
-    name: str,
-    hosts: list[str],
-    link: Link,
-    shapes: list[list[int]],
-    file: Path,
-    line: int,
-) -> None:
+def _fat_tree(network: Network, shaped: ShapedCluster) -> None:
     if (
-        len(shapes) != 4
-        or len(shapes[0]) != 1
-        or any(len(each) != shapes[0][0] for each in shapes[1:])
+        len(shaped.shapes) != 4
+        or len(shaped.shapes[0]) != 1
+        or any(len(each) != shaped.shapes[0][0] for each in shaped.shapes[1:])
     ):
-        fail(
-            file,
-            line,
+        shaped.refuse(
             "topo_parameters of a FAT_TREE are levels;down,...;up,...;cables,... with a number for"
             " each level",
         )
-    (levels,), down, up, parallel = shapes
+    (levels,), down, up, parallel = shaped.shapes
     # A level's elements: below it by the places that `down` counts, at it and above by those that
     # `up` counts.
     sizes = [math.prod(down[level:]) * math.prod(up[:level]) for level in range(levels + 1)]
     cables = sum(sizes[level] * up[level] * parallel[level] for level in range(levels))
-    _fits(sizes[0], hosts, cables, file, line)
+    _fits(shaped, sizes[0], cables)
     if sum(sizes[1:]) > MOST_NODES:
-        fail(file, line, "the tree has too many switches")
+        shaped.refuse("the tree has too many switches")
 
     def named(level: int, place: tuple[int, ...]) -> str:
         """The element with these digits, level 0 first: below `level` digits in `up`, then in
@@ -176,84 +187,64 @@ def _fat_tree(
         radix = [*up[:level], *down[level:]]
         for digit, base in zip(reversed(place), reversed(radix), strict=True):
             number = number * base + digit
-        return hosts[number] if level == 0 else f"{name}.{level}.{number}"
+        return shaped.hosts[number] if level == 0 else f"{shaped.name}.{level}.{number}"
 
     for level in range(levels):
         for place in itertools.product(*(range(base) for base in (*up[:level], *down[level:]))):
             for above in range(up[level]):
                 upper = named(level + 1, (*place[:level], above, *place[level + 1 :]))
-                network.switches.setdefault(upper, line)
-                network.cables += [Cable(named(level, place), upper, *link, line)] * parallel[level]
+                network.switches.setdefault(upper, shaped.line)
+                network.cables += [shaped.cable(named(level, place), upper)] * parallel[level]
 
 
-def _torus(
-    network: Network,
-    name: str,  # noqa: ARG001 - the other topologies name their switches by it
-    hosts: list[str],
-    link: Link,
-    shapes: list[list[int]],
-    file: Path,
-    line: int,
-) -> None:
-    if len(shapes) != 1:
-        fail(file, line, "topo_parameters of a TORUS are x,y,...")
-    (sizes,) = shapes
-    _fits(math.prod(sizes), hosts, math.prod(sizes) * len(sizes), file, line)
-    for number, host in enumerate(hosts):
+def _torus(network: Network, shaped: ShapedCluster) -> None:
+    if len(shaped.shapes) != 1:
+        shaped.refuse("topo_parameters of a TORUS are x,y,...")
+    (sizes,) = shaped.shapes
+    _fits(shaped, math.prod(sizes), math.prod(sizes) * len(sizes))
+    for number, host in enumerate(shaped.hosts):
         step = 1
         for size in sizes:
             place = number // step % size
             near = number + step if place < size - 1 else number - step * (size - 1)
             if size > 1:
-                network.cables.append(Cable(host, hosts[near], *link, line))
+                network.cables.append(shaped.cable(host, shaped.hosts[near]))
             step *= size
     network.notes.append("a host of a torus is a router in SimGrid; here it forwards")
 
 
-def _dragonfly(
-    network: Network,
-    name: str,
-    hosts: list[str],
-    link: Link,
-    shapes: list[list[int]],
-    file: Path,
-    line: int,
-) -> None:
-    if [len(each) for each in shapes] != [2, 2, 2, 1]:
-        fail(
-            file,
-            line,
+def _dragonfly(network: Network, shaped: ShapedCluster) -> None:
+    if [len(each) for each in shaped.shapes] != [2, 2, 2, 1]:
+        shaped.refuse(
             "topo_parameters of a DRAGONFLY are groups,blue;chassis,black;routers,green;nodes",
         )
-    (groups, blue), (chassis, black), (routers, green), (nodes,) = shapes
+    (groups, blue), (chassis, black), (routers, green), (nodes,) = shaped.shapes
     own = chassis * routers
     total = groups * own
     cables = (
-        len(hosts) + total * (routers * green + chassis * black) // 2 + groups * groups * blue // 2
+        len(shaped.hosts)
+        + total * (routers * green + chassis * black) // 2
+        + groups * groups * blue // 2
     )
-    _fits(total * nodes, hosts, cables, file, line)
+    _fits(shaped, total * nodes, cables)
     if groups > max(own, 1) and groups > 1:
-        fail(file, line, f"{groups} groups need as many routers in each, which has {own}")
+        shaped.refuse(f"{groups} groups need as many routers in each, which has {own}")
 
     def router(group: int, place: int) -> str:
-        return f"{name}.{group}.{place}"
+        return f"{shaped.name}.{group}.{place}"
 
-    for number, host in enumerate(hosts):
+    for number, host in enumerate(shaped.hosts):
         seat = router(number // nodes // own, number // nodes % own)
-        network.switches.setdefault(seat, line)
-        network.cables.append(Cable(host, seat, *link, line))
+        network.switches.setdefault(seat, shaped.line)
+        network.cables.append(shaped.cable(host, seat))
     for group in range(groups):
         for one, other in itertools.combinations(range(own), 2):
             if one // routers == other // routers:
-                network.cables += [
-                    Cable(router(group, one), router(group, other), *link, line)
-                ] * green
+                network.cables += [shaped.cable(router(group, one), router(group, other))] * green
             elif one % routers == other % routers:
-                network.cables += [
-                    Cable(router(group, one), router(group, other), *link, line)
-                ] * black
+                network.cables += [shaped.cable(router(group, one), router(group, other))] * black
     for one, other in itertools.combinations(range(groups), 2):
-        network.cables += [Cable(router(one, other), router(other, one), *link, line)] * blue
+        network.cables += [shaped.cable(router(one, other), router(other, one))] * blue
     network.notes.append(
         "the numbers behind groups, chassis and routers are parallel cables, each of the rate bw"
     )
