@@ -213,7 +213,7 @@ fn waiters_for_a_store_in_their_order() {
     assert_eq!(ends.borrow()[..], ["c", "a", "d", "b"]);
 }
 
-/// Each packet takes time on the bus.
+/// Zero bytes cross the bus in zero time.
 #[test]
 fn no_bytes_cross_at_once() {
     let (mut cluster, [node]) = start(&four_nodes());

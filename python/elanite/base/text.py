@@ -72,7 +72,7 @@ def are(count: int) -> str:
 
 
 def part(share: float, digits: int = 0) -> str:
-    """A share in per cent; a share between none and all is neither 0% nor 100%."""
+    """A share in per cent. Only the shares 0 and 1 are written as 0% and 100%."""
     least = 0.1**digits
     if 0 < share * 100 < least / 2:
         return f"less than {least:.{digits}f}%"
