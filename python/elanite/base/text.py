@@ -282,8 +282,8 @@ def _brief_line(line: str) -> str:
 
 
 def digits(value: float) -> int:
-    """The decimal places for a figure with four significant digits at most: three from 0.001 on, and
-    three digits below.
+    """The decimal places for a figure with four significant digits at most: three below 1, and
+    three digits below 0.001.
     """
     size = abs(value)
     if 0 < size < 0.001:
