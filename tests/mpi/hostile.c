@@ -12,8 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ROUNDS = 60, LARGEST = 1 << 16, PAGE = 4096, SLOT = PAGE + (2 << 20) };
+enum { FRONT = 2 * PAGE, PID = 8, WORDS = 128 }; /* the head and the nodes; a slot's words */
 
 static uint64_t state;
 
@@ -61,13 +63,14 @@ static char *shared(size_t *length)
 
 static void scribble(char *memory, size_t length)
 {
-    size_t slot = PAGE + below((uint64_t)ranks) * SLOT, at;
+    size_t slot = FRONT + below((uint64_t)ranks) * SLOT, at;
     switch (below(8)) {
-    case 0: at = below(256); break;                       /* the common head */
+    case 0: at = below(2) * PAGE + below(256); break;     /* the common head, the nodes */
     case 1: at = below(length / 8) * 8; break;            /* anything */
     case 2:
     case 3: at = slot + PAGE + below(64) * 8; break;      /* orders */
-    default: at = slot + below(16) * 4; break;            /* the slot's words */
+    case 4: at = slot + below(WORDS) * 4; break;          /* the slot's words */
+    default: at = slot + below(20) * 4; break;            /* those for turns and ends */
     }
     uint64_t value = awkward();
     memcpy(memory + at, &value, below(2) && at + 8 <= length ? 8 : 4);
@@ -79,6 +82,8 @@ int main(int argc, char **argv)
     size_t length = 0;
     char *memory = shared(&length);
     require(memory != NULL, "this program is to run under elanite mpirun");
+    require(*(uint32_t *)(memory + FRONT + (size_t)rank * SLOT + PID) == (uint32_t)getpid(),
+            "the slots lie elsewhere");
     state = (argc > 1 ? strtoull(argv[1], NULL, 10) : 0) * 0x9e3779b97f4a7c15ULL +
             (uint64_t)rank * 77 + 1;
     char *out = calloc(LARGEST, 1), *in = calloc(LARGEST, 1);

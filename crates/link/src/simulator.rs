@@ -2,6 +2,7 @@
 
 use crate::Settings;
 use crate::area::{Area, BUSY, Departure, LinkDirection, RankPhase, StrayReason};
+use crate::calls::number;
 use crate::foul::Violation;
 use crate::part::{Payload, Reassembly};
 use crate::raw::Raw;
@@ -221,11 +222,14 @@ impl Simulator {
         self.area.slot(rank).managed.load(Acquire) != 0
     }
 
-    /// Why a process in this rank has no part in the run, and the process.
+    /// Why a process in this rank has no part in the run, and the process. It finds that out when
+    /// it initialises MPI: the word of a rank that has made other calls does not count.
     pub fn stray(&self, rank: u32) -> Option<(StrayReason, Option<u32>)> {
+        const FIRST: [u32; 3] = [0, number("MPI_Init"), number("MPI_Init_thread")];
         let slot = self.area.slot(rank);
         let why = StrayReason::of_word(slot.stray.load(Acquire))?;
-        Some((why, process(&slot.stray_pid)))
+        let begins = FIRST.contains(&slot.last.load(Relaxed));
+        begins.then(|| (why, process(&slot.stray_pid)))
     }
 
     /// The MPI call that a rank is in, by its number; 0 outside calls.

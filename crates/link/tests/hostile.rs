@@ -35,6 +35,8 @@ const PHASE: u64 = 4;
 const PID: u64 = 8;
 const CALL: u64 = 12;
 const UP: u64 = 48;
+/// No head is longer; the ranks' nodes lie a page behind its beginning.
+const HEAD: u64 = 512;
 /// The words at the slot's beginning, which hold the turn and the areas' lengths.
 const FIRST: u64 = 80;
 
@@ -250,6 +252,10 @@ fn run(seed: u64, simulator: &mut Simulator, memory: &Memory, tally: &mut Tally)
         for _ in 0..draw.below(3) {
             let end = [FIRST, SLOT_WORDS as u64][draw.below(2) as usize];
             memory.word(draw.below(end / 4) * 4, draw.awkward() as u32);
+        }
+        if draw.below(4) == 0 {
+            let at = [0, PAGE][draw.below(2) as usize] + 4 * draw.below(HEAD / 4);
+            memory.write(at, &(draw.awkward() as u32).to_le_bytes());
         }
         let turn = if draw.below(8) == 0 {
             draw.awkward() as u32

@@ -120,6 +120,13 @@ fn processes_that_do_not_attach_report_about_themselves() {
         (simulator.phase(1), simulator.pid(1)),
         (RankPhase::Absent, None)
     );
+    // A rank that makes other calls is in the run.
+    let rank = Rank::attach(&simulator.path(), 1).expect("there is a place");
+    for (call, strays) in [("MPI_Init", true), ("MPI_Send", false)] {
+        let call = link::calls::number(call);
+        rank.out_of_band().begins_call(call, 0);
+        assert_eq!(simulator.stray(1).is_some(), strays, "{call}");
+    }
 }
 
 #[test]

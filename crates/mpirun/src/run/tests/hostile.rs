@@ -19,7 +19,7 @@ use kernel::random::Stream;
 use link::raw::Raw;
 use link::{
     Atomic, BATCH, Body, CollectiveCall, CollectiveKind, Complaint, FileAccess, MessageFilter,
-    NEVER, Order, Patience, Rank, RankWait, Record, RemoteMemory, Report, Width,
+    NEVER, Order, Patience, Rank, RankWait, Record, RemoteMemory, Report, SLOT_WORDS, Width,
 };
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -42,9 +42,12 @@ const PAGE: u64 = 4096;
 const FRONT: u64 = 2 * PAGE;
 const SLOT: u64 = PAGE + 2 * BATCH as u64;
 
-/// A slot's words, by their places: turn, phase, pid, call, how it leaves, its wakes, its orders'
-/// length, and reports by processes that have not attached.
-const WORDS: [u64; 16] = [0, 4, 8, 12, 16, 20, 24, 32, 36, 48, 52, 28, 64, 68, 72, 76];
+/// How many words a slot has.
+const WORDS: u64 = SLOT_WORDS as u64 / 4;
+/// The words at its beginning, on which turns, starts and ends depend.
+const FIRST: u64 = 20;
+/// The round in which a rank overwrites the case's word: there are reports by then.
+const SPOILT: u64 = 2;
 
 /// A rank with its random numbers.
 struct HostileRank {
@@ -53,6 +56,9 @@ struct HostileRank {
     stream: Stream,
     /// How many in a thousand choices break a rule.
     nonsense: u64,
+    /// The word in its slot that the rank overwrites at the end of a round, and the value: each
+    /// word in turn, in case after case.
+    spoils: Option<(u64, u32)>,
     /// Whether the rank also gives the orders by Elanite's own libraries.
     native: bool,
     ranks: u32,
@@ -286,20 +292,28 @@ impl HostileRank {
         } else {
             self.rank_number().into()
         };
-        let (at, value) = (self.pick(&WORDS), self.awkward() as u32);
-        let at = FRONT + rank * SLOT + at;
+        let any = self.below(2 * WORDS);
+        let value = self.awkward() as u32;
+        self.overwrite(rank, if any < WORDS { any } else { any % FIRST }, value);
+    }
+
+    fn overwrite(&self, rank: u64, word: u64, value: u32) {
+        let at = FRONT + rank * SLOT + 4 * word;
         let written = self.memory.write_all_at(&value.to_le_bytes(), at);
         written.expect("it is long enough");
     }
 
     fn live(mut self) {
-        for _ in 0..self.below(40) {
+        for round in 0..self.below(40) {
             for _ in 0..self.below(5) {
                 let (order, bytes) = self.order();
                 self.link.write_raw(&order, &[&bytes]);
             }
             if self.nonsense > 0 && self.below(20) == 0 {
                 self.scribble();
+            }
+            if let Some((word, value)) = self.spoils.take_if(|_| round == SPOILT) {
+                self.overwrite(self.rank_number().into(), word, value);
             }
             let ((time, wait), mut still) = (self.wait(), false);
             let resumed = loop {
@@ -348,12 +362,15 @@ fn run(seed: u64) -> Option<RunEnd> {
     let (cancel, over) = (Arc::default(), Arc::new(AtomicBool::new(false)));
     let open = || File::options().read(true).write(true).open(&path);
     let memory = open().expect("it is there");
+    let (mut word, values) = (Stream::new(seed, "word"), [0, 1, 3, 1 << 31, u32::MAX]);
+    let value = values[word.uniform_u64(0..values.len() as u64) as usize];
     // All attach before the first one lives: it may write into the others' places.
     let all: Vec<_> = (0..ranks)
         .map(|rank| HostileRank {
             link: Rank::attach(&path, rank).expect("there is a place"),
             memory: memory.try_clone().expect("it is open"),
             stream: Stream::new(seed, &format!("rank {rank}")),
+            spoils: (rank == 0).then_some((seed % WORDS, value)),
             nonsense: [0, 2, 20, 200][stream.uniform_u64(0..4) as usize],
             native: seed % 2 == 1,
             ranks,
