@@ -92,18 +92,17 @@ def test_a_thread_that_comes_late_is_none(
 
 
 @needs_mpi
-def test_a_thread_sleeps_in_simulated_time_before_its_first_call(
+def test_threads_start_and_sleep_in_simulated_time_before_their_first_call(
     elanite: Run, mpi_programs: Path
 ) -> None:
-    """Another thread waits in MPI, or for the thread's end, meanwhile."""
+    """Another thread waits in MPI, or for the thread's end, meanwhile. The host is late."""
     ended = elanite("mpirun", "-q", "-n", "2", str(mpi_programs / "naps"))
     assert ended.code == 0, ended
     found = re.findall(r"^(\w+) (\d+)$", ended.out, re.MULTILINE)
-    assert [name for name, _ in found] == ["receives", "joins"], ended
-    times = {name: int(time) for name, time in found}
-    # The other thread looks on in MPI while the host does not run this one.
-    assert times["receives"] >= 10_000, ended
-    assert 10_000 <= times["joins"] < 11_000, ended
+    assert [name for name, _ in found] == ["late", "receives", "joins"], ended
+    late, *times = (int(number) for _, number in found)
+    assert late == 0, ended
+    assert all(10_000 <= time < 10_050 for time in times), ended
 
 
 @needs_mpi

@@ -12,7 +12,7 @@ const NO_MEMORY: c_int = 3;
 const TIMED_OUT: c_int = 4;
 
 /// The result in `<threads.h>` for an error number.
-fn result(error: c_int) -> c_int {
+pub fn result(error: c_int) -> c_int {
     match error {
         0 => SUCCESS,
         libc::ETIMEDOUT => TIMED_OUT,

@@ -29,6 +29,7 @@
 //! | [`sleep`], [`timeout`] | sleep, and waits that give up after a time |
 //! | [`timers`] | timers that ring in simulated time |
 //! | [`threads`], [`c11`], [`waiting`], [`futex`] | waits between threads |
+//! | [`starts`] | threads that begin |
 //! | [`parts`] | the parts of such waits, between the rings of timers |
 //! | [`system`] | the same without a session |
 //!
@@ -46,6 +47,7 @@ mod c11;
 mod futex;
 mod parts;
 mod sleep;
+mod starts;
 mod system;
 mod threads;
 mod timeout;

@@ -6,7 +6,7 @@ use super::{NANOSECOND, local, nanoseconds, origin, system, timers};
 use libc::{c_int, clockid_t, timespec};
 use link::NEVER;
 use rank::session::{self, Session};
-use rank::thread;
+use rank::{pending, thread};
 
 /// The wait in real time for a moment in simulated time.
 pub struct SimulatedWait {
@@ -82,6 +82,7 @@ pub unsafe fn timed(
     system: impl FnOnce() -> c_int,
     rung: AfterRing,
 ) -> c_int {
+    pending::acted();
     // SAFETY: a moment or null.
     match unsafe { moment.as_ref() }.and_then(|moment| SimulatedWait::new(clock, moment)) {
         Some(wait) => in_parts(&wait, by, rung),

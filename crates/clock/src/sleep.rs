@@ -16,11 +16,14 @@ use super::{
 use libc::{c_int, c_uint, clockid_t, timespec, useconds_t};
 use rank::session::Session;
 use rank::sleepers::{self, Sleeper};
-use rank::{session, thread};
+use rank::{pending, session, thread};
 
 /// Sleeps until a moment, or until the handler for a timer's signal has run; the error is the time
 /// that is left then.
 pub fn until(session: &Session, moment: u64) -> Result<(), u64> {
+    if !session::is_held() {
+        pending::wait_for_all();
+    }
     while session.now() < moment && !session::is_held() {
         let handled = timers::until_ring(session, moment);
         if handled && session.now() < moment {

@@ -12,7 +12,7 @@ use super::{NANOSECOND, fail, nanoseconds, sleep, span, system, timers};
 use libc::{c_int, epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 use link::NEVER;
 use rank::session::{self, Session};
-use rank::{next, thread};
+use rank::{next, pending, thread};
 use system::SystemFunction;
 
 const MILLISECOND: u64 = 1_000_000_000;
@@ -21,6 +21,7 @@ const MILLISECOND: u64 = 1_000_000_000;
 /// has passed in the simulation. While timers are pending, the wait has several parts: a timer
 /// rings at the end of each, and may be the awaited event.
 fn wait(time: Option<u64>, mut by: impl FnMut(Option<timespec>) -> c_int) -> c_int {
+    pending::acted();
     let part = |time: u64| nanoseconds(time.div_ceil(NANOSECOND));
     if let Some(session) = session::shown().filter(|_| thread::outside()) {
         session.reads_clock();

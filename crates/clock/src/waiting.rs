@@ -1,7 +1,7 @@
 //! Threads that sleep in simulated time, and threads that wait for others without an end.
 
 use rank::session::{self, Session};
-use rank::{compute, thread};
+use rank::{compute, pending, thread};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How many threads that sleep in simulated time wait for others without an end.
@@ -34,6 +34,7 @@ pub fn awaited() -> Option<&'static Session> {
 /// Waits for other threads. A thread that is cancelled in this wait never comes back, and is
 /// counted for ever. This matters only to a program that cancels threads that call MPI.
 pub fn waits<R>(wait: impl FnOnce() -> R) -> R {
+    pending::acted();
     if session::get().is_none() || !thread::drives_time() || !thread::outside() {
         return wait();
     }

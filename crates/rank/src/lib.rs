@@ -15,7 +15,7 @@
 //! | [`memory`] | the program's memory |
 //! | [`repeats`] | whether the program repeats itself |
 //! | [`rings`] | the program's next timer |
-//! | [`sleepers`] | threads that sleep beside an MPI call |
+//! | [`sleepers`], [`pending`] | threads that sleep beside an MPI call; those about to act |
 //! | [`host_timer`] | host timers, for our own looks |
 //! | [`system`] | C library functions with names that this library also defines |
 //!
@@ -32,6 +32,7 @@ pub mod compute;
 pub mod host_timer;
 pub mod library;
 pub mod memory;
+pub mod pending;
 pub mod record;
 pub mod regions;
 pub mod repeats;

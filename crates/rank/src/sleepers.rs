@@ -4,18 +4,17 @@
 //! is a runtime's watcher, whose sleep must not carry the rank away. So such a thread sleeps until
 //! the rank's time has come to the sleep's end, and does not advance that time. The thread that
 //! looks for a message advances it: its step ends at the sleep's end, where it waits in real time
-//! until the sleeper has made a call, sleeps again, or has had enough time for either.
+//! until the sleeper has noticed it, and then until it has acted ([`pending`]).
 
-use crate::{system, thread};
+use crate::{pending, system};
 use link::NEVER;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long, in real time, time stands still for a sleeper to notice, and then to act: its thread
-/// may run late on a busy host.
+/// How long, in real time, time stands still for a sleeper to notice: its thread may run late on a
+/// busy host.
 const NOTICES: Duration = Duration::from_millis(200);
-const ACTS: Duration = Duration::from_millis(20);
 
 /// How often the sleeper and the one that waits for it look, in real time.
 pub const SLICE: Duration = Duration::from_millis(1);
@@ -29,25 +28,24 @@ static ENDS: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 /// The first of them.
 static FIRST: AtomicU64 = AtomicU64::new(NEVER);
 
-/// How many sleeps there have been.
-static BEGUN: AtomicU32 = AtomicU32::new(0);
-
 /// A sleep, until it is dropped.
 pub struct Sleeper(u64);
 
 impl Sleeper {
     /// A thread begins to sleep until a moment.
     pub fn until(moment: u64) -> Sleeper {
-        BEGUN.fetch_add(1, Ordering::AcqRel);
         let mut ends = ends();
         ends.push(moment);
         note_first(&ends);
+        drop(ends);
+        pending::acted();
         Sleeper(moment)
     }
 }
 
 impl Drop for Sleeper {
     fn drop(&mut self) {
+        pending::wakes();
         let mut ends = ends();
         if let Some(place) = ends.iter().position(|&end| end == self.0) {
             ends.swap_remove(place);
@@ -77,27 +75,19 @@ pub fn cut(begun: u64, from: u64, end: u64) -> u64 {
     end.max(longer).min(first)
 }
 
-/// Time has come to a moment. Gives sleepers that this ends the time to continue; returns whether
+/// Time has come to a moment. Gives sleepers that this ends the time to notice; returns whether
 /// there were any.
 pub fn wake(now: u64) -> bool {
     let asleep = || FIRST.load(Ordering::Acquire) <= now;
     if !asleep() {
         return false;
     }
-    let acts = || (thread::in_calls(), BEGUN.load(Ordering::Acquire));
-    let before = acts();
-    wait(NOTICES, asleep);
-    wait(ACTS, || acts() == before);
-    true
-}
-
-/// Waits in real time as long as a condition holds, at most for this long.
-fn wait(most: Duration, condition: impl Fn() -> bool) {
-    let mut left = most;
-    while condition() && !left.is_zero() {
+    let mut left = NOTICES;
+    while asleep() && !left.is_zero() {
         system::nap(SLICE / 10);
         left = left.saturating_sub(SLICE / 10);
     }
+    true
 }
 
 #[cfg(test)]

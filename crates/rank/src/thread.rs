@@ -6,7 +6,7 @@
 #![allow(unsafe_code)] // a flag in the C library
 
 use crate::regions::Site;
-use crate::system;
+use crate::{pending, system};
 use link::calls::{CallKind, kind, name, number};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
@@ -88,6 +88,7 @@ impl ThreadState {
         self.drives.set(Some(true));
         if !one_thread() {
             self.counted.set(true);
+            pending::calls();
             // MPICH's ranks that are threads (MPIX_Threadcomm) need no thread level.
             if IN_CALLS.fetch_add(1, Ordering::Relaxed) > 0 {
                 may_be_several();
@@ -126,6 +127,7 @@ impl ThreadState {
     #[inline]
     pub fn leave(&self) -> u32 {
         if self.counted.replace(false) {
+            pending::acted();
             IN_CALLS.fetch_sub(1, Ordering::Relaxed);
         }
         self.call.replace(0)
@@ -231,6 +233,7 @@ pub fn drives() {
 
 /// This thread has given an order.
 pub fn ordered() {
+    pending::acted();
     let orders = &current().orders;
     orders.set(orders.get().saturating_add(1));
 }
@@ -281,10 +284,15 @@ pub fn may_be_several() {
     MULTIPLE.store(true, Ordering::Relaxed);
 }
 
+/// Whether MPI lets several threads call it, or several do, also if there is only one yet.
+pub fn allows_several() -> bool {
+    MULTIPLE.load(Ordering::Relaxed)
+}
+
 /// Whether several threads may call MPI, so that one may wait for another. Many programs, all in
 /// some languages, ask for several threads and then have only one.
 pub fn several_threads() -> bool {
-    MULTIPLE.load(Ordering::Relaxed) && !one_thread()
+    allows_several() && !one_thread()
 }
 
 /// Whether the process has only one thread.

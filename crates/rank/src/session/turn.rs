@@ -2,7 +2,7 @@
 
 use super::{HOLDS, LEFT, Session, SessionState, VISITS};
 use crate::regions::Site;
-use crate::{rings, sleepers, thread};
+use crate::{pending, rings, sleepers, thread};
 use link::{FileAccess, LinkError, Order, Patience, RankWait, Report};
 use std::sync::atomic::Ordering;
 
@@ -218,7 +218,14 @@ impl Session {
         });
     }
 
+    /// Time does not advance while a thread is about to act.
     fn step_by(&self, state: &mut SessionState, wait: impl FnOnce(u64) -> RankWait) {
+        pending::acted();
+        if pending::wait() {
+            self.look_anew();
+            std::thread::yield_now();
+            return;
+        }
         let tick = self.tick.load(Ordering::Relaxed);
         let longest = if thread::times_out() {
             LONGEST_OF_TIMED
