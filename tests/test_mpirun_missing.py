@@ -5,6 +5,7 @@ real simulator.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -26,10 +27,18 @@ LIBRARY = BIN.parent / "lib" / "libmpi.so.12"
 DEEP = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
+int (*announced)(int, char **);
 int main(int count, char **words) {
-    void *plugin = dlopen(PLUGIN, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-    return ((int (*)(int, char **))dlsym(plugin, "run"))(count, words);
+    void *plugin = dlopen(PLUGIN, WHEN | RTLD_LOCAL | RTLD_DEEPBIND);
+    if (!announced)
+        announced = (int (*)(int, char **))dlsym(plugin, "run");
+    return announced(count, words);
 }
+"""
+ANNOUNCED = """
+int run(int, char **);
+extern int (*announced)(int, char **);
+__attribute__((constructor)) static void announce(void) { announced = run; }
 """
 STATIC = """
 #include <stdlib.h>
@@ -58,14 +67,19 @@ ALONE = "import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).MPI_Init(None, No
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """``linked`` and ``opening`` from one source, and ``deep``, which opens the first as a
-    plugin.
+    """``linked`` and ``opening`` from one source, and programs that open it as a plugin with
+    ``RTLD_DEEPBIND``, whose slots the linker fills at the first calls, or at once and for good;
+    ``announced`` has a function of the plugin without ``dlsym``.
     """
     folder = tmp_path_factory.mktemp("world")
     source = str(FILES / "world.c")
+    (folder / "announced.c").write_text(ANNOUNCED, encoding="utf-8")
+    plugin = ["-DLINKED", "-Dmain=run", "-shared", "-fPIC", "-Wl,-z,relro"]
     for name, words in {
         "linked": ["-DLINKED"],
-        "plugin.so": ["-DLINKED", "-Dmain=run", "-shared", "-fPIC"],
+        "now.so": [*plugin, "-Wl,-z,now"],
+        "lazy.so": [*plugin, "-Wl,-z,lazy"],
+        "announced.so": [*plugin, str(folder / "announced.c")],
     }.items():
         subprocess.run([BIN / "mpicc", "-O2", *words, "-o", folder / name, source], check=True)
     # Not linked with MPI.
@@ -78,7 +92,10 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "-ldl",
     ]
     subprocess.run(["cc", "-O2", *words], check=True)
-    compiled(folder / "deep", DEEP, f'-DPLUGIN="{folder / "plugin.so"}"', "-ldl")
+    for plugin_name, when in {"lazy": "LAZY", "now": "NOW", "announced": "NOW"}.items():
+        library = folder / f"{plugin_name}.so"
+        words = [f'-DPLUGIN="{library}"', f"-DWHEN=RTLD_{when}", "-rdynamic", "-ldl"]
+        compiled(folder / plugin_name, DEEP, *words)
     return folder
 
 
@@ -87,19 +104,23 @@ def told(ended: Ended) -> str:
 
 
 @needs_mpi
-def test_calls_by_dlsym_are_those_of_the_linked_program(elanite: Run, programs: Path) -> None:
-    """The same barrier time, the same digest, the same collective operations."""
-    runs = [
+def test_calls_by_other_ways_are_those_of_the_linked_program(elanite: Run, programs: Path) -> None:
+    """By ``dlsym`` and in plugins: the same times by both clocks, the same digest, the same
+    collective operations.
+    """
+    linked, *others = (
         elanite("mpirun", "-n", "4", "-f", "json", str(programs / name))
-        for name in ("linked", "opening")
-    ]
-    assert [run.code for run in runs] == [0, 0], runs
-    assert runs[0].out == runs[1].out
-    assert "4 ranks, sum 6" in runs[0].out
-    linked, opening = (json.loads(run.err.splitlines()[-1]) for run in runs)
-    assert linked["collectives"]["hardware"] > 0
-    for key in ("digest", "collectives", "mpi_us"):
-        assert linked[key] == opening[key]
+        for name in ("linked", "opening", "lazy", "now")
+    )
+    assert "4 ranks, sum 6" in linked.out
+    assert len(set(re.findall(r"[\d.]+(?= us)", linked.out))) == 1
+    figures = json.loads(linked.err.splitlines()[-1])
+    assert figures["collectives"]["hardware"] > 0
+    for run in others:
+        assert (run.code, run.out) == (0, linked.out), run
+        other = json.loads(run.err.splitlines()[-1])
+        for key in ("digest", "collectives", "mpi_us"):
+            assert figures[key] == other[key]
 
 
 @needs_mpi
@@ -114,7 +135,8 @@ def test_the_next_definition_is_that_behind_the_caller(programs: Path, tmp_path:
 
 @needs_mpi
 def test_calls_that_bypass_elanite_are_no_time_in_mpi_of_0(elanite: Run, programs: Path) -> None:
-    ended = elanite("mpirun", "-n", "2", str(programs / "deep"))
+    """A plugin that its constructor announces."""
+    ended = elanite("mpirun", "-n", "2", str(programs / "announced"))
     assert ended.code == 4, ended
     assert "2 ranks, sum 1" in ended.out
     assert "time in MPI unknown: Elanite saw no call of ranks 0, 1" in told(ended)

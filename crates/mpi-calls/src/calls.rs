@@ -19,11 +19,13 @@
 
 #![allow(unsafe_code)] // C functions
 
+mod bindings;
 mod entries;
 mod handlers;
 mod interface;
 mod lookup;
 mod nodes;
+mod objects;
 mod profiling;
 mod windows;
 mod world;

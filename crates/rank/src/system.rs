@@ -106,6 +106,14 @@ pub fn dlsym() -> usize {
     found.map_or(0, |found| found as usize)
 }
 
+/// The system's `dlopen`; its name, too, is a function in this library.
+static DLOPEN: SystemFunction = SystemFunction::new(c"dlopen", c"GLIBC_2.34");
+
+/// The system's own `dlopen`.
+pub fn dlopen() -> usize {
+    DLOPEN.get().map_or(0, |found| found as usize)
+}
+
 /// A symbol as the system finds it, with this library as the caller; null if there is no such
 /// symbol.
 ///

@@ -14,10 +14,11 @@
 //! system's own function, which finds the program's return address. `dlvsym` needs no such care,
 //! since MPI's functions have no versions.
 
+use super::bindings;
+use super::objects::{base, own, this};
 use fi::mpi;
 use rank::system::{dlsym as system, symbol};
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The answer to a lookup: the entry point, or null; and the system's own function, which looks
 /// further if it is null.
@@ -29,6 +30,7 @@ struct Answer {
 
 /// Answers a lookup by a program.
 unsafe extern "C" fn answer(handle: *mut c_void, name: *const c_char) -> Answer {
+    bindings::mend();
     let entry = if name.is_null() || [libc::RTLD_NEXT, libc::RTLD_DEFAULT].contains(&handle) {
         None
     } else {
@@ -58,34 +60,7 @@ fn entry(handle: *mut c_void, name: &CStr) -> Option<usize> {
     }
     // SAFETY: a handle of this library.
     let own = unsafe { symbol(own()?, name) } as usize;
-    (own != 0 && own != found && base(own) == base(answer as *const () as usize)).then_some(own)
-}
-
-/// This library's handle.
-fn own() -> Option<*mut c_void> {
-    static OWN: AtomicUsize = AtomicUsize::new(0);
-    if OWN.load(Ordering::Relaxed) == 0 {
-        let info = info(answer as *const () as usize)?;
-        // SAFETY: the path of this library, which is loaded; no code of it runs.
-        let handle = unsafe { libc::dlopen(info.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-        OWN.store(handle.expose_provenance(), Ordering::Relaxed);
-    }
-    let handle = OWN.load(Ordering::Relaxed);
-    (handle != 0).then(|| std::ptr::with_exposed_provenance_mut(handle))
-}
-
-/// Where the object begins that has this address.
-fn base(address: usize) -> Option<usize> {
-    info(address).map(|info| info.dli_fbase as usize)
-}
-
-fn info(address: usize) -> Option<libc::Dl_info> {
-    let mut found = std::mem::MaybeUninit::<libc::Dl_info>::uninit();
-    // SAFETY: a place for the answer, which is whole if there is one.
-    unsafe {
-        (libc::dladdr(address as *const c_void, found.as_mut_ptr()) != 0)
-            .then(|| found.assume_init())
-    }
+    (own != 0 && own != found && base(own) == this()).then_some(own)
 }
 
 /// Asks [`answer`], which gets the arguments and has them back in place afterwards, and returns its
