@@ -8,7 +8,7 @@ use elan::faults::FaultyPart;
 use elan::{Dma, NodeId, Place, Placement, Rail};
 use units::{Bytes, Rate, Time};
 use workload::faults::recoveries;
-use workload::ping::{Directions, Ping};
+use workload::ping::{Directions, Library, Ping};
 use workload::{Distribution, Job, Pattern, Traffic, Window};
 
 /// An adapter dies in the middle of a message, and comes back, before a ping between two others:
@@ -182,5 +182,28 @@ fn messages_that_faults_end_are_counted() {
         // Every 64 us a message.
         let messages = whole.value("messages");
         assert!((92.0..96.0).contains(&messages), "{messages}");
+    }
+}
+
+/// A ping to a node that has lost its cable ends with the error, by either library, and reports no
+/// latency.
+#[test]
+fn a_ping_that_a_fault_ends_is_an_error() {
+    for library in [None, Some(Library::Elan3), Some(Library::Mpi)] {
+        let config = sixteen_nodes();
+        let fault = down(cable_of(&config, 9), Time::from_us(30), None);
+        let ping = Ping {
+            from: 2,
+            to: 9,
+            directions: Directions::One,
+            source: Placement::Adapter,
+            destination: Placement::Adapter,
+            message: Bytes::from_kb(4),
+            repeats: 100,
+            library,
+        };
+        let ended = ping.run(cluster(&failing(config, vec![fault])));
+        let error = ended.expect_err("no way to node 9");
+        assert!(error.to_string().contains("node 9"), "{library:?}: {error}");
     }
 }
