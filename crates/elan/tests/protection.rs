@@ -126,6 +126,41 @@ fn every_access_needs_its_right() {
     }
 }
 
+/// The latest change of a byte's permissions counts, whatever parts it overlaps: compared with a
+/// list of all bytes.
+#[test]
+fn later_changes_cut_earlier_ones() {
+    let mut pair = pair();
+    let near = pair.b.allocate(Placement::Adapter, SIZE).start();
+    let mut readable = [true; 60];
+    for (part, held) in [
+        (10..20, Permissions::NONE),
+        (30..40, Permissions::NONE),
+        (0..5, Permissions::LOCAL_READ),
+        (15..35, Permissions::LOCAL_READ),
+        (25..27, Permissions::NONE),
+        (20..30, Permissions::LOCAL_READ),
+        (50..60, Permissions::NONE),
+        (51..59, Permissions::LOCAL_READ),
+    ] {
+        let (start, length) = (Bytes::new(part.start), Bytes::new(part.end - part.start));
+        let at = near.offset(start).elan;
+        pair.b.protect(at, length, held).unwrap();
+        readable[part.start as usize..part.end as usize].fill(held != Permissions::NONE);
+    }
+    let program = async move |thread: Thread| {
+        let load = |start: u64, length| thread.load(near.offset(Bytes::new(start)), length);
+        let at = |byte| load(byte, Bytes::new(1)).is_ok();
+        let pairs = |byte| load(byte, Bytes::new(2)).is_ok();
+        let single: Vec<bool> = (0..60).map(at).collect();
+        (single, (0..59).map(pairs).collect::<Vec<bool>>())
+    };
+    let (single, pairs) = run_thread(&mut pair.cluster, &pair.b, program);
+    assert_eq!(single, readable);
+    let both: Vec<bool> = readable.windows(2).map(|two| two[0] && two[1]).collect();
+    assert_eq!(pairs, both);
+}
+
 /// A put across a protected part's border: the packets before the border are stored, the packet at
 /// the border and the rest are not, and an event that would follow does not occur.
 #[test]

@@ -285,6 +285,15 @@ fn the_host_inserts_in_order() {
 
 /// A command cannot wait: its queue must have a slot.
 #[test]
+#[should_panic(expected = "belongs to another process")]
+fn a_queue_of_another_process_is_not_freed() {
+    let (cluster, [node]) = start(&four_nodes());
+    let queue = node.queue(2, Bytes::new(8), None).unwrap();
+    let other = node.attach(cluster.capability()).unwrap();
+    other.free_queue(queue);
+}
+
+#[test]
 #[should_panic(expected = "too few slots")]
 fn a_command_needs_a_slot() {
     let (mut cluster, [node]) = start(&four_nodes());

@@ -360,6 +360,27 @@ fn a_fixed_heap_does_not_grow() {
     assert_eq!(heap.alloc(0, one), Err(full));
     heap.free(all).unwrap();
     assert_eq!(heap.alloc(0, one).unwrap(), all, "it is still mapped");
+    // Adjacent free pieces become one, in whatever order they come back.
+    heap.free(all).unwrap();
+    for order in [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ] {
+        let mut piece = || heap.alloc(0, Bytes::new(size.as_u64() / 4)).unwrap();
+        let pieces = [piece(), piece(), piece()];
+        let last = piece();
+        for index in order {
+            heap.free(pieces[index]).unwrap();
+        }
+        let joined = heap.alloc(0, Bytes::new(size.as_u64() / 4 * 3));
+        assert_eq!(joined, Ok(pieces[0]), "{order:?}");
+        heap.free(pieces[0]).unwrap();
+        heap.free(last).unwrap();
+    }
 }
 
 proptest! {
