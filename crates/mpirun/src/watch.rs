@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "processes live in real time")]
 
+pub(crate) mod cores;
 pub(crate) mod processes;
 
 use link::{RankPhase, Simulator};

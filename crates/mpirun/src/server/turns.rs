@@ -5,6 +5,7 @@ use super::rules::{self, Records, Refusal, Reply};
 use crate::agent::{Agent, MemoryRange, Reader, Turn, TurnEnd};
 use crate::endpoint::MessageNumber;
 use crate::sent::PayloadDifference;
+use crate::watch::cores::Cores;
 use crate::watch::processes::is_locked_up;
 use crate::watch::{PATIENCE, WaitEnd, Watch, is_dead};
 use link::{Body, Complaint, Delivery, Payload, RankPhase, Report, Simulator, Violation};
@@ -31,6 +32,7 @@ impl Link {
 pub(super) struct Turns {
     pub link: Link,
     watch: RefCell<Watch>,
+    cores: RefCell<Cores>,
     pub trouble: RefCell<Option<WaitEnd>>,
     /// The bytes that differ from those that were sent, if [`WaitEnd::Corrupted`] is the trouble.
     pub wrong: RefCell<Option<PayloadDifference>>,
@@ -71,6 +73,7 @@ impl Turns {
         let all = 0..ranks;
         Turns {
             link,
+            cores: RefCell::new(Cores::new(watch.launcher)),
             watch: RefCell::new(watch),
             trouble: RefCell::new(None),
             wrong: RefCell::new(None),
@@ -281,7 +284,15 @@ impl Turns {
     fn until_given(&self, rank: u32) -> Result<bool, WaitEnd> {
         let (mut looks, mut locked) = (0, 0);
         // The lock is not held for the whole wait: others may ask about the ranks.
-        while !self.link.lock().wait(rank, PATIENCE) {
+        loop {
+            let short = self.cores.borrow().patience();
+            if self.link.lock().wait(rank, short.unwrap_or(PATIENCE)) {
+                break;
+            }
+            if short.is_some() {
+                self.cores.borrow_mut().late();
+                continue;
+            }
             let link = self.link.lock();
             let mut watch = self.watch.borrow_mut();
             watch.look(&link)?;
@@ -310,6 +321,7 @@ impl Turns {
                 WaitEnd::LauncherGone
             });
         }
+        self.cores.borrow_mut().turn(&self.link.lock());
         Ok(true)
     }
 
