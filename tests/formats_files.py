@@ -358,7 +358,7 @@ SPOILT = [
         "scheme: ring}\n  links:\n  - name: ic",
         r":25: the scheme `ring`",
     ),
-    ("infragraph", "ns: 300}", "ns: soon}", r":36: latency: `soon` is no number above 0"),
+    ("infragraph", "ns: 300}", "ns: soon}", r":36: latency: `soon` is no number$"),
     ("infragraph", "- name: inner\n", "- name: [inner\n", r": it is no YAML: "),
     (
         "linked",

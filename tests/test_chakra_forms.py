@@ -137,6 +137,19 @@ def test_durations_of_the_former_schema_are_nanoseconds(tmp_path: Path) -> None:
     assert [one.micros for one in read(tmp_path / "job.0.et")] == [1.5]
 
 
+def test_durations_of_json_have_two_names(tmp_path: Path) -> None:
+    """The feeder's, and that of the messages; a computation without anything is counted."""
+    common = {"Id": 0, "NodeType": 4}
+    for key, wanted in (("runtime", 5000), ("duration_micros", 5000), ("time", 0)):
+        (tmp_path / "job.0.json").write_text(json.dumps({"workload_graph": [common | {key: 5}]}))
+        named = {"id": 0, "node_type": "comp_node", key: 5}
+        (tmp_path / "job.1.json").write_text(json.dumps({"nodes": [named]}))
+        made = translate([tmp_path / "job.0.json", tmp_path / "job.1.json"], tmp_path / "out.goal")
+        assert made.path.read_text().count(f"calc {wanted} cpu 1") == 2
+        idle = "2 computations without duration, operations and bytes take no time"
+        assert (idle in made.notes) == (wanted == 0)
+
+
 def test_a_long_first_message_is_no_json(tmp_path: Path) -> None:
     """A length of 123 bytes is a brace, and the metadata's first field a new line."""
     binary(tmp_path / "job.0.et", [node(0, "COMP", us=1)])

@@ -57,6 +57,11 @@ def test_the_stream_has_the_goodput_of_the_closed_form(goodput: pl.DataFrame) ->
         assert error < 0.03 * mean
         assert abs(mean - expected) < 4 * max(error, 1e-4 * mean), rate
     assert form[1e-4][0] < 0.2 * form[1e-9][0]
+    metrics = goodput.group_by("series").agg("metric").rows()
+    assert {series: "packets_resent" in found for series, found in metrics} == {
+        **dict.fromkeys(["published", "short"], True),
+        "form": False,  # no packet of the closed form's run meets an error
+    }
 
 
 def test_the_closed_form_is_dashed_over_decades(goodput: pl.DataFrame) -> None:

@@ -183,6 +183,24 @@ def test_collective_operations_have_their_messages(
     assert el.replay(path, network="ideal").summary["messages"] == 2 * messages
 
 
+def test_data_in_place_and_calls_of_files(tmp_path: Path) -> None:
+    """The sent part is in the received one: it has no type, and its count is ignored."""
+    place = ("int sendcount=0", "MPI_Datatype sendtype=0 (MPI_DATATYPE_NULL)", *TWO[2:])
+    calls = [coll("Allgather", *place), coll("Alltoall", *place), ("File_write", "int count=9")]
+    path = imported(tmp_path, [calls] * 4)
+    assert traffic(path) == (24, 24 * 100)
+    assert path.read_text().startswith("// 4 calls of MPI-IO left out: files take no time\n")
+
+
+def test_a_byte_order_mark_before_the_first_call(tmp_path: Path) -> None:
+    plain = imported(tmp_path, [[], []]).read_text()
+    for file in sorted(tmp_path.glob("*.txt")):
+        calls = file.read_text()
+        file.write_text(calls[calls.index("MPI_Init") :], encoding="utf-8-sig")
+    files = sorted(tmp_path.glob("*.txt"))
+    assert translate(files, tmp_path / "out.goal").path.read_text() == plain
+
+
 def test_an_all_to_all_has_the_sizes_of_each_pair(tmp_path: Path) -> None:
     counts = [[0, 1, 2], [3, 0, 5], [6, 7, 0]]
 
@@ -267,6 +285,11 @@ def test_parts_and_duplicates_of_communicators_and_types(tmp_path: Path) -> None
         ([("Irecv", *recv("1")[1:6], "MPI_Request request=[4]")], "MPI_Irecv: it never ends"),
         ([("Send_init", *send(1)[1:])], "MPI_Send_init: this call is not read"),
         ([("Put", "int origincount=1")], "MPI_Put: this call is not read"),
+        ([coll("Ibcast", "int count=1", INT, "int root=0")], "MPI_Ibcast: this call is not read"),
+        ([coll("Iallreduce", "int count=1", INT)], "MPI_Iallreduce: this call is not read"),
+        ([coll("Alltoallw", "int sendcounts[2]=[1, 1]")], "MPI_Alltoallw: this call is not read"),
+        ([coll("Reduce_scatter_block", "int count=1", INT)], "_block: this call is not read"),
+        ([("Mrecv", "int count=10", INT)], "MPI_Mrecv: this call is not read"),
         (
             [coll("Bcast", "int count=1", INT, "int root=0")],
             "has 1 of 2 ranks; name the files of all",
@@ -299,6 +322,7 @@ def test_files_that_are_wrong(tmp_path: Path) -> None:
             "MPI_Init is called in thread 1; calls of thread 0 alone",
         ),
         (whole.replace("walltime 5.000005", "walltime 4.000005"), "the clock goes back"),
+        (whole.replace("walltime 5.000005000", "walltime 5.0"), "has no walltime with nine digits"),
     ):
         path.write_text(text)
         with pytest.raises(RunError, match=wrong):

@@ -24,7 +24,7 @@ import drawings
 from conftest import FILES, frame
 from elanite import _core, figures
 from elanite.base.text import FEWEST, number
-from elanite.figures import axes, default_figures, figure_requests, grouping, tabular
+from elanite.figures import axes, default_figures, figure_requests, grouping, sides, tabular
 from elanite.figures.grouping import value_label
 from elanite.inputs import sources
 
@@ -434,6 +434,30 @@ def test_machines_are_named_by_the_changes_that_they_do_not_share() -> None:
             x = drawings.means(figure)["encoding"]["x"]
             longest = max(len(part) for one in own for part in one.split(axes.PART))
             assert longest * len(own) <= axes.LETTERS or x["axis"]["labelAngle"]
+
+
+@pytest.mark.parametrize(("x", "lines"), [("fault.rail", 0), ("cpu", 0), ("processes", 1)])
+def test_no_line_joins_the_numbers_of_parts(x: str, lines: int) -> None:
+    """Nor in dashed companions or between two sides, and their axis is not logarithmic."""
+    places = [1, 2, 3, 90]
+    rows = frame(
+        [
+            {"series": series, "job": None, "seed": 1, x: place}
+            | {"metric": "accepted", "unit": "MB/s", "batch": None, "value": 1.0 + place}
+            for series in "st"
+            for place in places
+        ]
+    )
+    wanted = base() | {"x": x, "series": ["s"], "beside": {"series": ["t"], "where": {}}}
+    (generic,) = default_figures.draw(rows.filter(series="s"), {"s": "jobs"})
+    (requested,) = figures.draw(wanted, rows)
+    for figure, curves in ((generic, 1), (requested, 2)):
+        kinds = [drawings.kind(layer) for layer in drawings.layers(figure)]
+        assert kinds.count("line") == curves * lines
+        assert kinds.count("point") == 1 + (curves - 1) * (1 - lines)
+    assert ("log" in json.dumps(drawings.means(generic)["encoding"]["x"])) == bool(lines)
+    (side,) = sides.panels([{x: place} for place in places])
+    assert side.lines == bool(lines)
 
 
 def test_configurations_without_a_value_are_named() -> None:

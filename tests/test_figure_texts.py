@@ -13,7 +13,7 @@ import pytest
 
 import drawings
 from elanite import figures
-from elanite.base.text import label, minus, number, part, worded
+from elanite.base.text import distinct, label, minus, number, part, with_half, worded
 from elanite.figures import axes, curves, default_figures, published_values, request_layers, tabular
 from elanite.figures.axes import OWN_AXES
 from elanite.figures.style import Figure, size_axis
@@ -379,7 +379,14 @@ def test_shares_and_small_numbers_are_not_rounded_to_none_or_all() -> None:
         "more than 99.9%",
         "100.0%",
     ]
-    assert number(-0.0001) == "0", "no sign before nothing"
+    small = [0.0, -0.0, 0.001234, 0.0009, 0.00049996, -0.0001234, 2.5e-9, -1e-12]
+    assert [number(value) for value in small] == [
+        *("0", "0", "0.001", "0.0009", "0.0005", "-0.000123", "2.5e-9", "-1e-12")
+    ], "only zero is written as 0"
+    assert with_half(0.5, 0.0004) == "0.5", "an interval that the mean does not show"
+    assert with_half(0.0004, 0.00002) == "0.0004 ± 0.00002"
+    assert with_half(2e-9, 1e-10) == "2e-9 ± 1e-10"
+    assert distinct(0.00012341, 0.00012342) == ("0.00012341", "0.00012342")
 
 
 def test_captions_name_the_repetitions_behind_each_mark() -> None:

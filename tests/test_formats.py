@@ -338,6 +338,12 @@ OTHERS = {
     "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV18\t0-47\n": "output of nvidia-smi topo",
     "# drawn\ngraph [\n  node [ id 0 ]\n]\n": "a graph in GML",
     '{"directed": false, "nodes": [{"id": 0}], "links": []}': "a graph of networkx as JSON",
+    "directed: false\nedges:\n- source: a.0.b.0\n  target: a.1.b.0\nnodes:\n- id: a.0.b.0\n": (
+        "a graph of networkx as YAML"
+    ),
+    "topology = anynet;\nnetwork_file = net;\n": "a configuration of BookSim2",
+    "ENABLE_QCN 1\nTOPOLOGY_FILE mix/topology.txt\n": "a configuration of ns-3 (HPCC)",
+    "0 0\n1000 15\n20000 100\n": "a distribution of flow sizes",
     "# nThread 1 nGpus 8 minBytes 8\n": "output of NCCL-tests",
     " #bytes     #iterations    BW peak[MB/sec]\n 65536 5000 1 2 3\n": "output of perftest",
     '{"schema": "1.0.2-chakra.0.0.4", "nodes": []}': "a Chakra trace",

@@ -72,3 +72,22 @@ def test_archives_are_named(tmp_path: Path) -> None:
     (tmp_path / "job.goal").write_bytes(tar.getvalue())
     with pytest.raises(ElaniteError, match=r"job\.goal: this is an archive \(tar\); unpack it"):
         goal_file.read(tmp_path / "job.goal")
+
+
+def test_files_of_an_experiment(tmp_path: Path, elanite: Elanite) -> None:
+    """A byte order mark is skipped; compressed files are named, as their bytes are the point's."""
+    flows = "start,source,destination,size\n0 us,0,1,64 B\n"
+    kinds = {"traces": (GOAL, 'nodes = "0-1"\n'), "flows": (flows, "")}
+    for kind, (text, more) in kinds.items():
+        (tmp_path / "own.toml").write_text(
+            'title = "Own"\nmachine = "infiniband-ndr"\n[[series]]\nname = "own"\n'
+            f'[series.{kind}.one]\nfile = "data"\n{more}'
+        )
+        (tmp_path / "data").write_bytes(text.encode("utf-8-sig"))
+        ended = elanite("check", "own.toml")
+        assert ended.code == 0, ended
+        (tmp_path / "data").write_bytes(PACKERS[".gz"](text.encode()))
+        ended = elanite("check", "own.toml")
+        assert ended.code != 0
+        assert "is compressed by gzip; decompress it: gunzip FILE" in ended.err
+        assert "own.toml:6:8" in ended.err

@@ -15,6 +15,7 @@
 
 use crate::nodes::MOST_NODES;
 use config::Problem;
+use goal::encoding::{MARK, encoding};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, Visitor};
@@ -109,8 +110,8 @@ impl PatternSpec {
     }
 }
 
-/// The bytes in a regular file of at most [`MOST_BYTES`]. A device might have no end, and a pipe no
-/// writer.
+/// The bytes in a regular file of at most [`MOST_BYTES`], without a byte order mark. A device might
+/// have no end, and a pipe no writer.
 pub(crate) fn regular(path: &Path) -> io::Result<Vec<u8>> {
     let about = std::fs::metadata(path)?;
     if !about.is_file() {
@@ -123,7 +124,14 @@ pub(crate) fn regular(path: &Path) -> io::Result<Vec<u8>> {
         );
         return Err(io::Error::other(words));
     }
-    std::fs::read(path)
+    let mut bytes = std::fs::read(path)?;
+    if let Some(name) = encoding(&bytes) {
+        return Err(io::Error::other(format!("it is {name}")));
+    }
+    if bytes.starts_with(MARK) {
+        bytes.drain(..MARK.len());
+    }
+    Ok(bytes)
 }
 
 impl Pairs {

@@ -49,6 +49,7 @@
 //! | [`pattern`] | schedules for collective operations |
 //! | `scan`, `text`, `write` | the text form: words, statements, a whole trace |
 //! | `notes`, `scales` | names for the computations' program parts, the pace of polls, and factors on times |
+//! | [`encoding`] | files that are no plain text, by their first bytes |
 //! | `binary`, `pages`, `nameless` | the binary form, and a bounded cache over its file, which has no name |
 //! | `trace` | a trace on the disk: any operation, from anywhere, in little memory |
 //! | `progress` | operations that may start |
@@ -68,6 +69,7 @@
 //! 5. `replay.rs`, `replay/cluster.rs`: each rank carries them out as a process in a job.
 
 mod binary;
+pub mod encoding;
 mod ledger;
 mod nameless;
 mod notes;

@@ -7,6 +7,7 @@
 mod check;
 
 use crate::binary::{MAGIC, NODE, OperationRecord, USED, Writer, long};
+use crate::encoding::{MARK, encoding};
 use crate::nameless::nameless;
 use crate::pages::Pages;
 use crate::scan::ScanError;
@@ -14,7 +15,7 @@ use crate::text::TextReader;
 use crate::{Operation, Scales, Schedule, TraceNotes, TracePlace, TraceProblem};
 use check::{LONGEST, check_text};
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Seek, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A trace's totals for a rank.
@@ -78,7 +79,16 @@ impl Trace {
         let mut first = Vec::new();
         let head = Read::by_ref(&mut file).take(8).read_to_end(&mut first);
         head.map_err(failed)?;
-        file.rewind().map_err(failed)?;
+        if let Some(name) = encoding(&first) {
+            let what = format!("this is {name}");
+            return Err(TraceProblem::new(path, TracePlace::File, what));
+        }
+        let mark = if first.starts_with(MARK) {
+            MARK.len()
+        } else {
+            0
+        };
+        file.seek(SeekFrom::Start(mark as u64)).map_err(failed)?;
         let number = (first.len() == 8).then(|| long(&first, 0));
         let trace = match number {
             Some(MAGIC) => {

@@ -1,6 +1,6 @@
 //! Traces are read as they were written, and any other input is refused with its place.
 
-use goal::{ANY, Kind, Operation, Schedule, Trace, TracePlace, TraceProblem};
+use goal::{ANY, Kind, Operation, Schedule, Trace, TracePlace, TraceProblem, encoding};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::fs;
@@ -46,6 +46,22 @@ fn binary(text: &str) -> Vec<u8> {
         .write_binary(&mut bytes)
         .unwrap();
     bytes
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped_and_other_encodings_are_named() {
+    let text = b"num_ranks 1\nrank 0 {\nl1: calc 5\n}\n";
+    let marked = [encoding::MARK, text].concat();
+    assert_eq!(all(open(&marked).unwrap()), all(open(text).unwrap()));
+    for (first, name) in [
+        (&b"\x1f\x8b\x08"[..], "gzip; decompress it: gunzip FILE"),
+        (b"BZh9", "bzip2; decompress it: bunzip2 FILE"),
+        (b"\xfd7zXZ\0", "xz; decompress it: unxz FILE"),
+        (b"\xff\xfen\0", "UTF-16; convert it: iconv"),
+    ] {
+        let problem = open(&[first, text].concat()).err().unwrap().to_string();
+        assert!(problem.contains(name), "{problem}");
+    }
 }
 
 /// A whole trace, with dependencies in number order.

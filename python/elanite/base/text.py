@@ -16,14 +16,25 @@ ROUNDING = 1e-9
 
 
 def number(value: float, more: int = 0) -> str:
-    """A figure with four significant digits at most, and ``more`` if asked for; never in scientific
-    notation.
+    """A figure with four significant digits at most, and ``more`` if asked for.
+
+    Only zero is written as 0. Figures below ``TINY`` are in scientific notation: ``2.5e-9``.
     """
     if value == 0:
         return "0"
-    text = f"{value:,.{digits(value) + more}f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text == "-0" else text
+    if abs(value) < TINY:
+        digit, power = f"{value:.{2 + more}e}".split("e")
+        return f"{_short(digit)}e{int(power)}"
+    return _short(f"{value:,.{digits(value) + more}f}")
+
+
+TINY = 1e-6
+"""The least figure that is written with all its zeros: a picosecond in microseconds."""
+
+
+def _short(text: str) -> str:
+    """A decimal without zeros at its end."""
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def distinct(one: float, other: float) -> tuple[str, str]:
@@ -43,7 +54,15 @@ def digits_apart(one: float, other: float) -> int:
 
 def with_half(mean: float, half: float) -> str:
     """A mean and half its interval's width, if this half is not zero as written."""
-    return number(mean) if number(half) == "0" else f"{number(mean)} ± {number(half)}"
+    wide = half_text(mean, half)
+    return number(mean) if wide == "0" else f"{number(mean)} ± {wide}"
+
+
+def half_text(mean: float, half: float) -> str:
+    """Half an interval's width, with three decimals at most unless its mean has more."""
+    if abs(mean) < TINY and mean:
+        return number(half)
+    return _short(f"{half:,.{min(digits(half), max(3, digits(mean)))}f}")
 
 
 def duration(seconds: float) -> str:
@@ -263,6 +282,10 @@ def _brief_line(line: str) -> str:
 
 
 def digits(value: float) -> int:
-    """The decimal places for a figure with four significant digits at most."""
+    """The decimal places for a figure with four significant digits at most: three below 1, and
+    three digits below 0.001.
+    """
     size = abs(value)
+    if 0 < size < 0.001:
+        return 2 - math.floor(math.log10(size))
     return 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 1 else 3

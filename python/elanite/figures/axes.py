@@ -17,7 +17,7 @@ import altair as alt
 import polars as pl
 
 from elanite.base.text import counted, heading, number, symbol
-from elanite.figures.grouping import MACHINE, distinct, label_without, value_label, word
+from elanite.figures.grouping import MACHINE, distinct, identifies, label_without, value_label, word
 from elanite.figures.style import BYTES, FEW, HEIGHT, PADDING, SMALL, size_axis
 from elanite.results.frames import SUFFIX
 from elanite.results.samples import ROUNDED
@@ -285,7 +285,7 @@ def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
     much.
     """
     size = column == name + SUFFIX["B"]
-    spread = values[-1] > (2 if size else 50) * next(
+    spread = not identifies(name) and values[-1] > (2 if size else 50) * next(
         (value for value in values if value), values[-1]
     )
     if (spread or size) and values[0] <= 0:  # a logarithmic axis has no place for zero

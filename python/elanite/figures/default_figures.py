@@ -196,7 +196,8 @@ def _main(rows: pl.DataFrame, over: str) -> str | None:
 
     def rank(name: str) -> tuple[bool, bool, bool, int]:
         kind = grouping.numeric(rows, name) is not None
-        return kind and name == over, kind, grouping.lists(rows, name), rows[name].n_unique()
+        ordered = kind and not grouping.identifies(name)
+        return kind and name == over, ordered, grouping.lists(rows, name), rows[name].n_unique()
 
     return max(names, key=rank, default=None)
 
@@ -305,12 +306,7 @@ def _layers(
                 y=alt.Y("low:Q", title=label), y2=alt.Y2("high:Q")
             ),
         )
-    joined = (
-        main is not None
-        and found.lines
-        and (LABEL not in data.columns or grouping.lists(data, main))
-    )
-    if joined:
+    if main is not None and found.lines and grouping.measurable(data, main):
         layers.insert(0, base.mark_line(color=tint, xOffset=aside).encode(y=y))
     if len(order) > 1:
         by_curve = colour(CURVE, order, legend)

@@ -58,6 +58,9 @@ DERIVED = ("rails", "policy", "striping", "threshold")
 ALONE = "no other change"
 """The label for a machine that has only the changes that all machines share."""
 
+IDENTIFIERS = {"from", "to", "node", "adapter", "rail", "cpu", "class"}
+"""Parameters, without their tables, whose numbers only identify a part of the machine."""
+
 WORDS = {ON: "machine", MACHINE: "changes"}
 """Column names in titles and legends; other columns have their own names."""
 
@@ -372,8 +375,15 @@ def numeric(rows: pl.DataFrame, name: str) -> str | None:
 
 
 def measurable(rows: pl.DataFrame, name: str) -> bool:
-    """Whether a parameter's values are numbers, quantities or lists, not names."""
-    return numeric(rows, name) is not None or lists(rows, name)
+    """Whether a parameter's values are numbers, quantities or lists, not names: lines may join
+    marks along it.
+    """
+    return not identifies(name) and (numeric(rows, name) is not None or lists(rows, name))
+
+
+def identifies(name: str) -> bool:
+    """Whether a parameter's numbers are names of parts: rail 2 is not twice rail 1."""
+    return re.split(r"[._]", name)[-1] in IDENTIFIERS
 
 
 def numbers(rows: pl.DataFrame) -> pl.DataFrame:

@@ -175,7 +175,12 @@ def companion_curves(
     apart = [name for name in free if (several[name] > 1).any()]
     detail = [alt.Detail(f"{axes.field(name)}:N") for name in apart]
     data = data.select(CURVE, x, *apart, "mean")
-    line = alt.Chart(data).mark_line(strokeDash=[4, 3], strokeWidth=1.2)
+    base = alt.Chart(data)
+    line = (
+        base.mark_line(strokeDash=[4, 3], strokeWidth=1.2)
+        if grouping_of.measurable(rows, x)
+        else base.mark_point(size=90, strokeDash=[2, 2], strokeWidth=1.2)
+    )
     place = alt.X(f"{x}:{'O' if steps else 'Q'}")
     found = line.encode(
         x=place, y=alt.Y("mean:Q"), color=colour(CURVE, order, asked["legend"]), detail=detail

@@ -131,7 +131,6 @@ def panels(
     place = main and (column or LABEL)
     tips = [alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in names]
     legend = ", ".join(map(grouping.word, found.curves))
+    lines = column is not None and grouping.measurable(rows, main or "") and found.lines
     for panel in grouping.panels(rows, found):
-        yield Side(
-            panel.words, panel.rows, x, legend, tips, column is not None and found.lines, place
-        )
+        yield Side(panel.words, panel.rows, x, legend, tips, lines, place)

@@ -97,7 +97,9 @@ def graphml(text: str, file: Path) -> Network:
         for each in root.of("key")
         for value in each.of("default")
     ]
-    drawn = AttributedGraph(directed=graph.attributes.get("edgedefault") == "directed")
+    usual = str(graph.attributes.get("edgedefault") == "directed").lower()
+    ways = {each.attributes.get("directed", usual) for each in graph.of("edge")}
+    drawn = AttributedGraph(directed=ways == {"true"})
     for each in graph.of("graph", "hyperedge"):
         fail(
             file, each.line, f"<{each.name}> within a graph is not read: draw nodes and edges alone"
@@ -149,6 +151,8 @@ def dot(text: str, file: Path) -> Network:
             raise ValueError(f"there are {len(graphs)} graphs, or a place is wrong")
         drawn.directed = graphs[0].get_type() == "digraph"
         _draw(drawn, graphs[0], {}, {})
+        if graphs[0].obj_dict.get("strict"):
+            _merge(drawn)
     return network(drawn, DOT, file)
 
 
@@ -174,6 +178,16 @@ def _draw(
             edges = edges | about
         elif name not in ("graph", "\\n"):
             drawn.vertex(name, about if name in drawn.vertices else vertices | about, None)
+
+
+def _merge(drawn: AttributedGraph) -> None:
+    """Keep one edge between two vertices, with all attributes, as in a strict graph."""
+    found: dict[tuple[str, str], tuple[str, str, dict[str, object], int | None]] = {}
+    for one, other, data, line in drawn.edges:
+        key = (one, other) if drawn.directed or one < other else (other, one)
+        before = found[key][2] if key in found else {}
+        found[key] = (*key, before | data, line)
+    drawn.edges = list(found.values())
 
 
 def _ends(end: Any) -> list[str]:

@@ -77,6 +77,9 @@ def columns(line: str) -> Columns | None:
     """The columns that a first line names; `None` for an edge."""
     between = next((each for each in "\t;," if each in line), "")
     names = tuple(_cells(line, between))
+    named = [name.lower() for name in names if name]
+    if len(set(named)) < len(named):
+        return None
     low = [re.sub(r"[\s_.-]+", " ", name.lower()) for name in names]
     one, other = (
         _column(low, f"(?:{words})(?: {_THING})?|{_THING} ?{letter}|{letter} {_THING}")
@@ -118,7 +121,8 @@ def edges(text: str, file: Path) -> Network:
     drawn = AttributedGraph(
         directed=text.startswith("%%MatrixMarket") and " general" in text.partition("\n")[0].lower()
     )
-    weights, both = 0, 0
+    weights: list[tuple[int, str]] = []
+    both = 0
     joined: set[frozenset[tuple[str, str]]] = set()
     sized = _matrix(text)
     heading: Columns | None = None
@@ -152,14 +156,15 @@ def edges(text: str, file: Path) -> Network:
                 f"`{rest}` is alone: a line is a switch, a node, or the two ends of a cable",
             )
         if len(found) == 3 and quantities.number(found[2]) is not None:
-            weights += 1
+            weights.append((line, found[2]))
             found = found[:2]
         drawn.edges.append((found[0], found[1], data | _pairs(found[2:], file, line), line))
     if sized is None:
         _counted(drawn)
     if weights:
+        _refuse_lists(drawn, weights, file)
         drawn.notes.append(
-            f"the third words of {weights} lines are weights without a unit: left out"
+            f"the third words of {len(weights)} lines are weights without a unit: left out"
         )
     if both:
         drawn.notes.append(f"{both} cables are listed at both ends, by the same ports: one each")
@@ -171,6 +176,20 @@ def edges(text: str, file: Path) -> Network:
             drawn.vertex(one, {}, place)
             drawn.vertex(other, {}, place)
     return network(drawn, EDGES, file)
+
+
+def _refuse_lists(drawn: AttributedGraph, weights: list[tuple[int, str]], file: Path) -> None:
+    """Refuses a third word that may be a neighbour: one on some lines, with a vertex's name."""
+    ends = {end for edge in drawn.edges for end in edge[:2]}
+    if len(weights) < len(drawn.edges):
+        for line, word in weights:
+            if word in ends:
+                fail(
+                    file,
+                    line,
+                    f"`{word}` may be a weight or a neighbour: write a weight on every line, or"
+                    " none; an adjacency list becomes a list with a pair on each line",
+                )
 
 
 def _is_quantity(name: str) -> bool:

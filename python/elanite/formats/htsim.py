@@ -20,7 +20,7 @@ has A tier 1 switches. Queues are left out: links are lossless here.
 
 A ``.cm`` has the node and connection counts, then a line ``5->0 id 1 start 1000000 size 300000``
 for each: the start in picoseconds and the size in bytes. Connections that a trigger starts have no
-place in a flow list.
+place in a flow list, nor have those without an end (``size 0``).
 
 Source: ``fat_tree_topology.cpp`` and ``connection_matrix.cpp`` in spcl/HTSIM.
 """
@@ -314,4 +314,10 @@ def _flow(file: Path, line: int, ends: re.Match[str], words: list[str]) -> Flow:
     for key in ("start", "size"):
         if key not in values:
             fail(file, line, f"the connection has no {key}: write {key} and a number")
+    if values["size"] == 0:
+        fail(
+            file,
+            line,
+            "a size of 0 is a connection until the simulation ends in htsim: write its bytes",
+        )
     return Flow(values["start"], str(int(ends[1])), str(int(ends[2])), values["size"], line)

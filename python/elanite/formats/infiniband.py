@@ -66,6 +66,7 @@ def read(text: str, file: Path) -> Network:
     kinds: dict[str, tuple[str, int]] = {}
     ends: dict[tuple[tuple[str, str], tuple[str, str]], tuple[str, int]] = {}
     here = ""
+    unlike: list[int] = []
     for line, written in enumerate(text.splitlines(), 1):
         if head := _HEAD.fullmatch(written):
             here = head[3]
@@ -85,7 +86,13 @@ def read(text: str, file: Path) -> Network:
             key = (own, other) if (other, own) not in ends else (other, own)
             if kinds[here][0] == "switch" and (words := _described(remark)):
                 described.setdefault(peer, words)
-            ends.setdefault(key, (remark, line))
+            own_rate, known = (
+                _TRAINED.search(each) for each in (remark, ends.get(key, ("", 0))[0])
+            )
+            if known is None:  # the other end may lack it
+                ends[key] = remark, ends.get(key, ("", line))[1]
+            elif own_rate is not None and own_rate[0] != known[0]:
+                unlike.append(line)
         elif kinds and not _IGNORED.match(written):
             fail(
                 file,
@@ -94,6 +101,11 @@ def read(text: str, file: Path) -> Network:
                 ' Switch, Ca or Rt, and a port is [1] "S-..."[2] # ... 4xEDR',
             )
     _fill(network, file, kinds, described, ends)
+    if unlike:
+        network.notes.append(
+            f"{counted(len(unlike), 'cable')} with another rate at each end (line {unlike[0]}): the"
+            " first one holds"
+        )
     return checked(network, file)
 
 

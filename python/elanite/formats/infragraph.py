@@ -24,6 +24,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from elanite.base.text import counted
 from elanite.formats import quantities
 from elanite.formats.network import MOST_CABLES, Cable, Network, checked, fail, sort_key
 from elanite.formats.yaml import LINE, loaded
@@ -56,6 +57,7 @@ class Components:
 
     types: dict[str, str] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def read(text: str, file: Path) -> Network:
@@ -71,9 +73,27 @@ def read(text: str, file: Path) -> Network:
 
 def network(components: Components, file: Path) -> Network:
     """The nodes, switches and cables in a component graph."""
+    _merge(components)
     outside = [each for each in components.edges if _device(each.one) != _device(each.other)]
     made = _scale_out(components, outside, file) if outside else _scale_up(components, file)
+    made.notes += components.notes
     return checked(made, file)
+
+
+def _merge(components: Components) -> None:
+    """Keep one edge between two components, with its last link, as the service's graph does."""
+    found: dict[tuple[str, str], Edge] = {}
+    unlike = 0
+    for each in components.edges:
+        ends = min(each.one, each.other), max(each.one, each.other)
+        unlike += ends in found and found[ends][2:5] != each[2:5]
+        found[ends] = each
+    components.edges = list(found.values())
+    if unlike:
+        components.notes.append(
+            f"{counted(unlike, 'edge')} between components that are joined already: the last link"
+            " replaces the one before"
+        )
 
 
 def _device(name: str) -> str:
@@ -200,12 +220,11 @@ class _Expansion:
 
     def __init__(self, content: dict[str, object], file: Path) -> None:
         self.content, self.file = content, file
-        if "connections" in content or any(
-            "connections" in each for each in _listed(content, "devices", file)
-        ):
+        known = (content, *_listed(content, "devices", file))
+        if old := [each for each in known if "connections" in each]:
             fail(
                 file,
-                _line(content),
+                _line(old[-1]),
                 "`connections` are of an InfraGraph before version 1: write edges with ep1 and ep2",
             )
         self.devices = {
@@ -225,7 +244,8 @@ class _Expansion:
             self._text(each, "name"): each for each in _listed(self.content, "instances", self.file)
         }
         if not instances:
-            fail(self.file, _line(self.content), "there are no instances")
+            message = "there are no instances: list them with name, device and count"
+            fail(self.file, _line(self.content), message)
         for name, instance in instances.items():
             device = self._device(self._text(instance, "device"), instance)
             for number in range(self._count(instance)):
@@ -330,10 +350,18 @@ class _Expansion:
         rate = self._physical(link, "bandwidth", _RATES)
         delay = self._physical(link, "latency", _TIMES)
         fast = quantities.gigabits(rate) if rate is not None else None
-        long = round(delay) if delay is not None and delay <= quantities.LONGEST else None
+        long = round(delay) if delay is not None else None
+        if (rate is not None and fast is None) or (long or 0) > quantities.LONGEST:
+            fail(self.file, _line(link), f"link `{name}` is beyond all links: correct its unit")
         match edge.get("scheme"):
             case "one2one":
                 pairs: Iterator[tuple[str, str]] = zip(one, other, strict=False)
+                said = (
+                    f"line {_line(edge)}: one2one joins {len(one)} and {len(other)} components;"
+                    " those without a partner are left out"
+                )
+                if len(one) != len(other) and said not in self.graph.notes:
+                    self.graph.notes.append(said)
             case "many2many":
                 self._bound(len(self.graph.edges) + math.prod((len(one), len(other))), edge)
                 pairs = itertools.product(one, other)
@@ -359,8 +387,9 @@ class _Expansion:
         if unit not in units:
             return None  # transfers per second, without a stated width
         value = quantities.number(str(about.get(unit)))
-        if not value:
-            fail(self.file, _line(about), f"{key}: `{about.get(unit)}` is no number above 0")
+        if value is None or (not value and units is _RATES):
+            least = "no number above 0" if units is _RATES else "no number"
+            fail(self.file, _line(about), f"{key}: `{about.get(unit)}` is {least}")
         return value * units[unit]
 
     def _mapping(self, at: dict[str, object], key: str) -> dict[str, object]:

@@ -135,6 +135,16 @@ _RULES: tuple[tuple[str, FileFormat | OtherFormat], ...] = (
         r"(?i)^[ \t]*(Podsize|Radix_Down|Downlink_speed_Gbps)[ \t]+\d",
         KnownFormat.HTSIM_TOPOLOGY.value,
     ),
+    (
+        r"^[ \t]*(network_file|routing_function|topology)[ \t]*=[^;\n]+;",
+        OtherFormat("a configuration of BookSim2", "give the anynet that its network_file names"),
+    ),
+    (
+        r"^[ \t]*(TOPOLOGY_FILE|FLOW_FILE)[ \t]+\S",
+        OtherFormat(
+            "a configuration of ns-3 (HPCC)", "give the files of its TOPOLOGY_FILE and FLOW_FILE"
+        ),
+    ),
     (r"^[ \t]*\d+->\d+\s", KnownFormat.HTSIM_MATRIX.value),
     (
         r"^(Nodes|Connections)[ \t]+\d+[ \t]*\n(Connections|Nodes)[ \t]+\d+",
@@ -191,6 +201,13 @@ _RULES: tuple[tuple[str, FileFormat | OtherFormat], ...] = (
         OtherFormat(
             "a graph of networkx as JSON",
             "write it as GraphML: networkx.write_graphml(GRAPH, FILE)",
+        ),
+    ),
+    (
+        r"\A(?=[\s\S]*^nodes:)(?=[\s\S]*^(edges|links):)[\s\S]*^directed:",
+        OtherFormat(
+            "a graph of networkx as YAML, without the types of InfraGraph's components",
+            "ask InfraGraph's service for the full annotations, or give the infrastructure",
         ),
     ),
 )
@@ -258,6 +275,10 @@ def of_text(text: str) -> FileFormat | OtherFormat:
         vertices, edges = map(int, (word[:9] for word in lines[0]))
         if len(lines) == 1 + vertices + edges:
             return OtherFormat("a list of places and edges (Inet)", _allowed())
+    if lines and lines[0] == ["0", "0"] and lines[-1][-1] in ("100", "1", "1.0"):
+        return OtherFormat(
+            "a distribution of flow sizes", "draw flows from it with its tool, and give their list"
+        )
     if sample.lstrip().startswith(("{", "[")):
         return OtherFormat("JSON of no known kind", _allowed())
     keys = re.findall(r"^[ \t]*(?:- )?[\"']?[\w.-]+[\"']?:(?=\s|$)", sample, re.MULTILINE)

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 NAME = "SimGrid platform"
 
+_PROFILES = ("bandwidth_file", "latency_file", "state_file")
+_LINK_PROFILES = ("LINK_AVAIL", "BANDWIDTH", "LATENCY")
+
 
 def read(text: str, file: Path) -> Network:
     """Read a platform. Raises ``UsageError``."""
@@ -62,6 +65,8 @@ class _Platform:
         """By switch: half of its backbone's delay."""
         self.backbones: list[str] = []
         self.bypasses = 0
+        self.profiles = 0
+        """Links whose rate, delay or state changes with time."""
 
     def read(self, root: Element) -> Network:
         """The network in a document."""
@@ -71,6 +76,13 @@ class _Platform:
                     self._cluster(each)
                 case "zone" | "AS" if each.attributes.get("routing", "").lower() == "cluster":
                     self._hosts(each)
+                case "zone" | "AS" if each.attributes.get("routing", "").lower() == "vivaldi":
+                    fail(
+                        self.file,
+                        each.line,
+                        "a zone with the routing Vivaldi has coordinates in place of links: give"
+                        " its inner zones, or routes",
+                    )
                 case "host":
                     self._add(self.network.nodes, each)
                 case "router":
@@ -79,11 +91,21 @@ class _Platform:
                     fat = each.attributes.get("sharing_policy", "").upper() == "FATPIPE"
                     made = linked(each, "bandwidth", "latency", self.file)
                     self.links[given(each, "id", self.file)] = Link(*made, each.line, fat)
+                    self.profiles += any(key in each.attributes for key in _PROFILES)
                 case "route" | "zoneRoute" | "ASroute":
                     self.routes.append(each)
                 case "bypassRoute" | "bypassZoneRoute" | "bypassASroute":
                     self.bypasses += 1
-                case "peer" | "trace" | "trace_connect":
+                case "trace_connect":
+                    self.profiles += each.attributes.get("kind", "").upper() in _LINK_PROFILES
+                case "actor" | "process":
+                    fail(
+                        self.file,
+                        each.line,
+                        f"`{each.name}` is a part of a deployment: give the platform, without"
+                        " actors",
+                    )
+                case "peer" | "include":
                     fail(
                         self.file,
                         each.line,
@@ -97,6 +119,11 @@ class _Platform:
             self.network.notes.append(
                 f"{counted(len(self.backbones), 'backbone')} left out ({listed}): a medium that all"
                 " messages share, and a switch has no such limit; its delay is in the cables there"
+            )
+        if self.profiles:
+            self.network.notes.append(
+                f"profiles of {counted(self.profiles, 'link')} left out: rates, delays and states"
+                " are constant"
             )
         if self.bypasses:
             self.network.notes.append(f"{counted(self.bypasses, 'bypass route')} left out")
@@ -148,6 +175,7 @@ class _Platform:
     def _route(self) -> None:
         """Add the routes' cables."""
         found, loops = [], 0
+        known: dict[tuple[str, str, bool], tuple[tuple[str, ...], int]] = {}
         for route in self.routes:
             about = route.attributes
             if about.get("src", "") == about.get("dst"):
@@ -155,6 +183,17 @@ class _Platform:
                 continue
             used = tuple(each.attributes.get("id", "") for each in route.of("link_ctn"))
             both = about.get("symmetrical", "").lower() not in ("no", "false", "0")
+            way = about.get("src", ""), about.get("dst", "")
+            for (one, other), links in [(way, used), *([(way[::-1], used[::-1])] if both else ())]:
+                key = one, other, route.name == "route"
+                before, line = known.setdefault(key, (links, route.line))
+                if before != links:
+                    fail(
+                        self.file,
+                        route.line,
+                        f"line {line} has another route from `{one}` to `{other}`: remove one; a"
+                        ' route for one direction has symmetrical="no"',
+                    )
             ends = (self._end(route, "src", "gw_src"), self._end(route, "dst", "gw_dst"))
             found.append(Route(ends, used, route.line, both))
         if loops:

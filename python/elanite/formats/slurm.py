@@ -148,9 +148,8 @@ def _tree(network: Network, entries: Sequence[SlurmEntry], file: Path) -> Networ
                     file, line, f"switch `{name}` comes twice: line {network.switches[name]} has it"
                 )
             network.switches[name] = line
-            below += [
-                (name, bool(nodes), each, line) for each in expanded(nodes or switches, file, line)
-            ]
+            listed = expanded(nodes or switches, file, line)
+            below += [(name, bool(nodes), each, line) for each in dict.fromkeys(listed)]
     for switch, is_node, name, line in below:
         if is_node:
             _seat(network, name, switch, line, file)

@@ -64,6 +64,11 @@ def flows(lists: Sequence[tuple[str, Network]], network: Network | None) -> tupl
                 continue
             row = f"{_start(flow.start)},{ends[0]},{ends[1]},{flow.size} B"
             rows.append(f"{row},{groups.index(flow.group)}" if len(groups) > 1 else row)
+    if skipped and not rows:
+        raise UsageError(
+            f"{lists[0][0]}: no flow is left: {skipped} have no bytes, or lead from a node to"
+            " itself"
+        )
     if skipped:
         notes.append(f"{skipped} flows without bytes, or from a node to itself, are left out")
     if numbers and not plain and any(int(name) != number for name, number in numbers.items()):

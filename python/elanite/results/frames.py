@@ -48,6 +48,11 @@ FOREIGN = "foreign"
 STATE = "state"
 """The column with the state of a point's load (see ``states``)."""
 
+CLOSED = {"goodput": "accepted"}
+"""Kinds in closed form with their metric: the packets of their runs, without errors, measure
+nothing.
+"""
+
 REASON = "because"
 """The column with the comparison that decides the state."""
 
@@ -65,7 +70,14 @@ def tidy(points: Sequence[Point], store: Store, table: Table = "rows") -> pl.Dat
     if not points:
         columns = {"id": pl.String, "experiment": pl.String, "series": pl.String, "seed": pl.Int64}
         return pl.DataFrame(schema=columns | dict(empty(table).schema))
-    return joined(points, store.tables([point.id for point in points], table))
+    tables = store.tables([point.id for point in points], table)
+    if table == "rows":
+        measured = [CLOSED.get(point.kind) for point in points]
+        tables = [
+            one.filter(pl.col("metric") == metric) if metric else one
+            for one, metric in zip(tables, measured, strict=True)
+        ]
+    return joined(points, tables)
 
 
 def joined(points: Sequence[Point], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:

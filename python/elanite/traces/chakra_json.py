@@ -99,6 +99,11 @@ def _whole(*numbers: object) -> None:
         raise TypeError("a number is no integer")
 
 
+def _micros(one: Any) -> float:
+    """A node's duration, by the feeder's key or by that of the messages."""
+    return float(one.get("runtime", one.get("duration_micros", 0)))
+
+
 def _plain(path: Path, where: str, one: Any) -> Node:
     """A node from a ``workload_graph``. Raises any exception for a wrong one."""
     after, control = tuple(one.get("data_deps", ())), tuple(one.get("ctrl_deps", ()))
@@ -110,7 +115,7 @@ def _plain(path: Path, where: str, one: Any) -> Node:
         str(one.get("Name", "")),
         kind,
         after,
-        float(one.get("runtime", 0)),
+        _micros(one),
         found,
         "",
         control,
@@ -135,7 +140,7 @@ def _named(path: Path, where: str, one: Any) -> Node:
             f"{path}: {where}: there is no type of nodes with the name {one['node_type']}"
         )
     kind = KINDS[_NAMED[one["node_type"]]]
-    return Node(one["id"], str(one.get("name", "")), kind, after, 0.0, found, "", control)
+    return Node(one["id"], str(one.get("name", "")), kind, after, _micros(one), found, "", control)
 
 
 def _printed(path: Path, whole: list[object]) -> Iterator[Node]:

@@ -77,6 +77,12 @@ def _called(node: Node) -> Node:
     return replace(node, kind="COMP") if launches and "comm_type" not in node.attributes else node
 
 
+def _is_idle(node: Node) -> bool:
+    """Whether a computation on an accelerator takes no time, as the trace lacks all about it."""
+    about = node.attributes.keys() & {"num_ops", "tensor_size"}
+    return node.kind == "COMP" and not (node.micros or about or node.of_host)
+
+
 def _in_turn(working: Sequence[Node]) -> dict[int, Node]:
     """Nodes without dependencies, each behind its resource's previous node."""
     last: dict[str, int] = {}
@@ -111,6 +117,8 @@ class Ranks:
         self._metadata: dict[str, tuple[int, ...]] = {}
         """The process groups in the current rank's metadata."""
         self._loose: list[int] = []
+        self._idle: dict[int, int] = {}
+        """By rank: computations without duration, operations and bytes."""
         self._called: list[int] = []
         """Ranks with calls as control dependencies."""
 
@@ -156,6 +164,7 @@ class Ranks:
             self._called.append(rank)
         nodes = {number: _after_all(found[number], calls=calls) for number in sorted(found)}
         working = [node for node in nodes.values() if node.kind != "METADATA"]
+        self._idle[rank] = sum(map(_is_idle, found.values()))
         if len(working) < 2 or any(node.after for node in nodes.values()):
             return nodes
         if rank not in self._loose:
@@ -202,8 +211,13 @@ class Ranks:
 
     @property
     def ordered(self) -> list[str]:
-        """The assumptions on node order."""
+        """The assumptions on node order and missing durations."""
         notes = []
+        if idle := sum(self._idle.values()):
+            notes.append(
+                f"{counted(idle, 'computation')} without duration, operations and bytes take no"
+                " time"
+            )
         if self._loose:
             notes.append(
                 f"no node of {_some(self._loose)} depends on another: they follow each other by"

@@ -25,6 +25,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
+from elanite.base.text import counted
 from elanite.errors import RunError, UsageError
 from elanite.traces import collectives
 from elanite.traces.calls import CollectiveCall, expand
@@ -54,8 +55,12 @@ _COLLECTIVES = {
     "Exscan": "EXSCAN",
 }
 _UNREAD = re.compile(
-    r"\w+_init|Start(all)?|Put|Get|Accumulate|Win_(create|start|fence|post)|Cancel|Sendrecv_replace"
+    r"\w+_init|Start(all)?|R?(Put|Get|Accumulate)|R?[Gg]et_accumulate|Win_(create|start|fence|post)"
+    r"|Fetch_and_op|Compare_and_swap|Cancel|Sendrecv_replace|I?m(probe|recv)|M(probe|recv)"
+    r"|I?[Nn]eighbor_\w+|Alltoallw|Reduce_scatter_block"
+    r"|I(barrier|bcast|reduce\w*|all\w+|gatherv?|scatterv?|scan|exscan)"
 )
+"""Calls that move data, or order ranks, and have no translation."""
 
 
 class Comm(NamedTuple):
@@ -113,10 +118,12 @@ class DumpiJob(Writing):
     def lines(self) -> Iterator[str]:
         """The trace's lines."""
         noted: list[tuple[DumpiCall, Comm, int, str, int, int, int]] = []
+        files = 0
         for rank, path in enumerate(self._files):
             reader = _Rank(self, rank)
             for call in calls(path):
                 noted += reader.survey(call)
+            files += reader.files
         numbers: dict[tuple[Comm, int], int] = defaultdict(int)
         for call, comm, rank, what, root, sent, received in noted:
             number = numbers[comm, rank]
@@ -139,6 +146,9 @@ class DumpiJob(Writing):
                         f" {one.members} of {count}"
                     )
                     raise RunError(f"{self._files[0]}: {what} ranks; name the files of all")
+        if files:
+            self.notes = [f"{counted(files, 'call')} of MPI-IO left out: files take no time"]
+        yield from (f"// {note}\n" for note in self.notes)
         yield f"num_ranks {self.ranks}\n"
         for rank, path in enumerate(self._files):
             reader = _Rank(self, rank)
@@ -175,6 +185,8 @@ class _Rank:
 
     def __init__(self, job: DumpiJob, rank: int) -> None:
         self._job, self._rank, self.tape = job, rank, Tape()
+        self.files = 0
+        """Calls of MPI-IO."""
         self._left: int | None = None
         self._comms: dict[int, Comm] = {}
         self._makings: dict[Comm, int] = defaultdict(int)
@@ -210,13 +222,15 @@ class _Rank:
             if len(counts) != self._job.ranks:
                 self._short(call, self._job.ranks)
             return 0, counts[self._rank] * self._type(call, "datatype")
-        sent = (
-            call.number("sendcount") * self._type(call, "sendtype")
-            if "sendcount" in call.arguments
+        sent, received = (
+            call.number(f"{way}count") * self._type(call, f"{way}type")
+            if f"{way}count" in call.arguments and not _in_place(call, f"{way}type")
             else 0
+            for way in ("send", "recv")
         )
-        received = call.numbers("recvcount") if "recvcount" in call.arguments else []
-        return sent, received[0] * self._type(call, "recvtype") if received else 0
+        if _in_place(call, "sendtype") and name in ("Allgather", "Alltoall"):
+            return received, received
+        return sent, received
 
     def take(self, call: DumpiCall) -> None:
         """Write a call."""
@@ -265,6 +279,7 @@ class _Rank:
         """Follow communicators and types; refuse operations outside GOAL."""
         if _UNREAD.fullmatch(name):
             call.refuse("this call is not read; record a program without it")
+        self.files += name.startswith(("File_", "MPIO_"))
         if name in ("Comm_dup", "Comm_split"):
             parent = self._comm(call, "oldcomm")
             number = self._makings[parent]
@@ -404,6 +419,11 @@ class _Rank:
 def _to_none(call: DumpiCall, name: str) -> bool:
     """Whether a peer is MPI_PROC_NULL, a negative number, which differs from library to library."""
     return call.number(name) < 0 and call.named(name) != "MPI_ANY_SOURCE"
+
+
+def _in_place(call: DumpiCall, kind: str) -> bool:
+    """Whether a side has no type of its own, as its data are in the other side's place."""
+    return kind in call.arguments and call.named(kind) == "MPI_DATATYPE_NULL"
 
 
 def _counted(call: CollectiveCall, count: int) -> CollectiveCall:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _BOUND = re.compile(
     r"(MPIO?_\w+) (entering|returning) at walltime (\d+)\.(\d{9}), .* in thread (\d+)\."
 )
+_STAMP = re.compile(r"MPIO?_\w+ (entering|returning) at walltime ")
 _ARGUMENT = re.compile(r"[\w ]*?(\w+)(?:\[-?\d+\])?=(.*)")
 _STATUS = re.compile(r"bytes=(-?\d+), cancelled=(-?\d+), source=(-?\d+), tag=(-?\d+)")
 SIZES = {
@@ -94,9 +95,14 @@ def calls(path: Path) -> Iterator[DumpiCall]:
     last = 0
     with packed.opened(path) as (file, _):
         for number, content in enumerate(file, 1):
-            line = content.decode("utf-8", "replace").strip()
+            line = content.decode("utf-8", "replace").removeprefix("\ufeff").strip()
             bound = _BOUND.fullmatch(line)
             if bound is None:
+                if _STAMP.match(line):
+                    raise RunError(
+                        f"{path}:{number}: `{line[:60]}` has no walltime with nine digits and a"
+                        " thread; give the output of dumpi2ascii as it is"
+                    )
                 if call is not None and (found := _ARGUMENT.fullmatch(line)):
                     call.arguments[found[1]] = found[2]
                 continue

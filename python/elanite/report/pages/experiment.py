@@ -44,9 +44,6 @@ RUN_KEYS: tuple[Literal["warm_up", "window", "precision", "batches"], ...] = (
 )
 """The keys of ``run`` that change how a series is measured; intervals show the seeds."""
 
-CLOSED = "goodput"
-"""The kind whose points simulate two messages without errors: their packets show no faults."""
-
 MOST_MATRICES = 12
 """Points in the congestion pictures."""
 
@@ -86,11 +83,7 @@ def page(
     best = hot_links.first(links)
     drawn = _figures(plan, store, rows, kinds)
     empty = missing(plan, store, [one.name for one in drawn])
-    closed = [series for series, kind in kinds.items() if kind == CLOSED]
-    faulty = rows.filter(~pl.col("series").is_in(closed))
-    lost, counts = failures(
-        _with_parameters(_without_shared_changes(faulty, shared), named), columns
-    )
+    lost, counts = failures(_with_parameters(_without_shared_changes(rows, shared), named), columns)
     found += [*programs.findings(own, store, columns), *lost, *rails(points, store)]
     results = [
         Section(

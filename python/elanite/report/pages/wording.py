@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elanite.base.text import SCALE, counted, number, symbol
+from elanite.base.text import SCALE, counted, half_text, number, symbol
 from elanite.report.pages.curves import LATENCY, CurvePoint
 
 if TYPE_CHECKING:
@@ -30,8 +30,9 @@ def with_half(
     """
     alike = [places] if isinstance(places, CurvePoint) else places
     halves = sorted(scaled(place.halves[metric], unit) for place in alike if metric in place.halves)
-    least, most = (number(half) for half in (halves[0], halves[-1])) if halves else ("0", "0")
-    mean = text or number(scaled(alike[0].means[metric], unit))
+    value = scaled(alike[0].means[metric], unit)
+    mean = text or number(value)
+    least, most = (half_text(value, half) for half in (halves[0], halves[-1])) if halves else "00"
     if most == "0":
         return mean
     lacking = len(alike) - len(halves)
