@@ -2,6 +2,7 @@
 //! that holds.
 
 mod dead;
+mod picked;
 
 use crate::common;
 
