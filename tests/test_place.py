@@ -4,6 +4,7 @@ runs.
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from collections import Counter
@@ -231,6 +232,20 @@ def test_programs_send_what_they_receive(pattern: str) -> None:
 def test_jobs_that_are_wrong_have_a_remedy(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         read([text])
+
+
+def test_a_trace_has_as_many_ranks_as_its_job_nodes(tmp_path: Path, elanite: Run) -> None:
+    """A compressed trace counts as well, and is plain beside the experiment."""
+    trace = "".join(patterns.program("shift", 4, 2, 64, 1)).encode()
+    (tmp_path / "job.goal.gz").write_bytes(gzip.compress(trace))
+    words = ("infiniband-ndr", "--random", "0", "--search", "0", "--format", "json")
+    ended = elanite("place", *words, "--job", "4:job.goal.gz", "--job", "4:shift")
+    assert ended.code == 0, ended
+    assert {row["job"] for row in json.loads(ended.out)} == {"job", "shift"}
+    assert [each.read_bytes() for each in tmp_path.glob("out/place/*/job.goal")] == [trace]
+    ended = elanite("place", *words, "--job", "8:job.goal.gz")
+    assert ended.code != 0
+    assert "4 ranks of job.goal.gz need as many nodes\n  give 4:job.goal.gz" in ended.err
 
 
 def test_jobs_of_one_pattern_have_names_of_their_own() -> None:

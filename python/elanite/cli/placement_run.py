@@ -53,9 +53,11 @@ class JobRequest:
 
 def read(texts: Sequence[str]) -> list[JobRequest]:
     """The ``--job`` jobs. Raises ``UsageError``."""
+    from elanite.base import packed
+    from elanite.base.text import counted
     from elanite.errors import UsageError
     from elanite.inputs.sources import did_you_mean
-    from elanite.traces import patterns
+    from elanite.traces import goal_file, patterns
 
     found: list[JobRequest] = []
     for text in texts:
@@ -74,7 +76,13 @@ def read(texts: Sequence[str]) -> list[JobRequest]:
                 f" `{what}`{did_you_mean(what, patterns.NAMES)}\n  patterns are"
                 f" {', '.join(patterns.NAMES)}; a file is a trace in GOAL"
             )
-        base = re.sub(r"[^\w-]+", "-", trace.stem if trace else what).strip("-") or "job"
+        if trace and (has := goal_file.read(trace).ranks) != int(ranks):
+            raise UsageError(
+                f"--job {text}: {counted(has, 'rank')} of {trace} need as many nodes\n  give"
+                f" {has}:{trace}"
+            )
+        base = re.sub(r"[^\w-]+", "-", packed.plain(trace).stem if trace else what)
+        base = base.strip("-") or "job"
         names = {job.name for job in found}
         name = next(
             each
@@ -210,10 +218,10 @@ class Work:
 
     def _written(self) -> Path:
         """Write the experiment and the traces."""
-        from elanite.base import bounded, whole
+        from elanite.base import whole
         from elanite.inputs import toml
         from elanite.study.placements import text
-        from elanite.traces import patterns
+        from elanite.traces import goal_file, patterns
 
         whole.folder(self.folder)
         if not self._files:
@@ -225,7 +233,7 @@ class Work:
                     )
                     trace = "".join(lines).encode()
                 else:
-                    trace = bounded.load(job.trace, MOST_TRACE)
+                    trace = goal_file.plain(job.trace, MOST_TRACE)
                 whole.write(self.folder / self._files[job.name], trace)
         series = [
             {

@@ -22,8 +22,7 @@ def read(trace: Path) -> _core.GoalTrace:
         begin = file.read(3)
     if not begin.startswith((codecs.BOM_UTF8, *_WIDE)) and not packed.is_packed(trace):
         return _core.GoalTrace(trace)
-    with packed.opened(trace) as (file, _):
-        content = _plain(file.read(bounded.TRACE), trace)
+    content = plain(trace)
     with tempfile.TemporaryDirectory(prefix="elanite-") as folder:
         copy = Path(folder) / packed.plain(trace).name
         whole.fill(copy, content)
@@ -34,8 +33,13 @@ def read(trace: Path) -> _core.GoalTrace:
             raise RunError(said, error.exit_code) from None
 
 
-def _plain(content: bytes, trace: Path) -> bytes:
-    """The same text in UTF-8, without a byte order mark."""
+def plain(trace: Path, most: int = bounded.TRACE) -> bytes:
+    """A trace's bytes, decompressed; those of a text in UTF-8, without a byte order mark.
+
+    Raises ``UsageError``.
+    """
+    with bounded.refused(trace):
+        content = packed.unpacked(bounded.load(trace, most), trace, most)
     if not content.startswith(_WIDE):
         return content.removeprefix(codecs.BOM_UTF8)
     try:
