@@ -17,7 +17,7 @@ import pytest
 
 from conftest import SMALL, Ended, needs_mpi
 from elanite import _core
-from elanite.base.text import number
+from elanite.base.text import number, part
 from elanite.cli.mpirun import Mpirun
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
@@ -58,7 +58,7 @@ def tables_agree(page: str, tables: Mapping[str, pl.DataFrame]) -> None:
     by_call = shown["Calls by their share of all ranks' time"]
     assert {row[0]: row[1:5] for row in by_call.rows} == expected
     assert [row[5] for row in by_call.rows] == [
-        f"{sum(durations[row[0]]) / whole:.1%}" for row in by_call.rows
+        part(sum(durations[row[0]]) / whole, 1) for row in by_call.rows
     ]
     ranks = {f"rank {row['rank']}": row for row in tables["ranks"].iter_rows(named=True)}
     by_rank = shown["Ranks, the slowest first"]
@@ -90,7 +90,7 @@ def tables_agree(page: str, tables: Mapping[str, pl.DataFrame]) -> None:
     names = {f"{row['from']} → {row['to']}": row for row in tables["links"].iter_rows(named=True)}
     time_ps = max(tables["ranks"]["end_us"]) * 1e6
     for name, _, busy, packets, waits in shown["Hottest links"].rows:
-        assert busy == f"{names[name]['busy_ps'] / time_ps:.1%}"
+        assert busy == part(names[name]["busy_ps"] / time_ps, 1)
         assert packets == f"{names[name]['packets']:,}"
         assert waits == ("" if name.startswith("node") else number(names[name]["waiting_ps"] / 1e6))
 
@@ -117,7 +117,7 @@ def test_findings_are_the_extremes_of_the_tables(seed: int) -> None:
     )
     inside = [row["mpi_us"] for row in ranks]
     assert (
-        f"spend {sum(inside) / sum(row['end_us'] for row in ranks):.1%} of their time in MPI"
+        f"spend {part(sum(inside) / sum(row['end_us'] for row in ranks), 1)} of their time in MPI"
         in findings
     )
     least, most = (
@@ -133,10 +133,10 @@ def test_findings_are_the_extremes_of_the_tables(seed: int) -> None:
     place = "between switches" if busiest["level"] else "of a node"
     share = busiest["busy_ps"] / run.summary["time_us"] / 1e6
     assert (
-        f"Busiest link: {busiest['from']} → {busiest['to']} ({place}), busy {share:.1%} of the time"
-        in findings
+        f"Busiest link: {busiest['from']} → {busiest['to']} ({place}), busy {part(share, 1)} of the"
+        " time" in findings
     )
-    assert "No packet waited for a link." in findings
+    assert "No packet waited at a switch." in findings
     pairs: Counter[tuple[int, int]] = Counter()
     for source, destination, count in (
         run.tables["messages"].select("source", "destination", "bytes").iter_rows()
@@ -184,7 +184,9 @@ def test_the_hottest_link_is_the_one_that_packets_waited_for() -> None:
         (0, None),
     ]
     idle = traffic.link(found.with_columns(waiting_ps=pl.lit(0)), 100.0, PLAIN)
-    assert idle.startswith("No packet waited for a link. Busiest link: switch 1.2 → node 9")
+    assert idle.startswith("No packet waited at a switch. Busiest link: switch 1.2 → node 9")
+    hardly = traffic.link(found.tail(1), 1e6, PLAIN)
+    assert hardly.endswith("the busiest, busy less than 0.1% of the time."), "but not idle"
     one = traffic.link(found.tail(1), 100.0, PLAIN)
     assert one.endswith(
         "(of a node); 3 packets cross it, with 4 µs of waits in total; the link is also the"
@@ -346,7 +348,7 @@ def test_the_page_of_a_real_run(elanite: Command, tmp_path: Path, mpi_programs: 
         " slowest" in findings
     )
     share = ranks["mpi_us"].sum() / ranks["end_us"].sum()
-    assert f"{share:.1%} of their time in MPI" in findings
+    assert f"{part(share, 1)} of their time in MPI" in findings
     assert "--compute none" in findings
     busiest = tables["links"].sort("busy_ps", "link", descending=[True, False]).row(0, named=True)
     alike = tables["links"].filter(tables["links"]["busy_ps"] > 0.999 * busiest["busy_ps"])

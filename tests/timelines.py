@@ -5,6 +5,7 @@ draw.
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 from collections import Counter
@@ -146,6 +147,7 @@ def loads(data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> None:
     series = tables["series"].filter(tables["series"]["thing"] == "link")
     expected = {
         (row["id"], ps(row["time_us"]), ps(row["end_us"])): round(1000 * row["busy"])
+        or (0.4 if row["busy"] else 0)
         for row in series.iter_rows(named=True)
     }
     drawn = [names[name] for name, *_ in data["links"]]
@@ -168,7 +170,7 @@ def loads(data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> None:
             "the busiest links"
         )
     for name, _, busy in data["links"]:
-        assert abs(busy - names[name]["busy_ps"] / data["end"]) < 1e-4
+        assert math.isclose(busy, names[name]["busy_ps"] / data["end"], rel_tol=1e-3)
 
 
 @dataclass(frozen=True)
@@ -261,7 +263,7 @@ def a_run(seed: int, ranks: int, calls: int, *, end: str = "finished") -> Run:
     ]
     periods = [(begin * last / 8, (begin + 1) * last / 8) for begin in range(8)]
     series = [
-        (begin, until, thing, draw.randrange(80), draw.random())
+        (begin, until, thing, draw.randrange(80), draw.random() ** 9)  # some below 0.0005
         for begin, until in periods
         for thing in ("link", "link", "link", "bus")
     ]

@@ -123,6 +123,7 @@ def listed(
 
 def hottest(links: Sequence[Link], names: Mapping[str, str]) -> Table:
     """A run's hottest links: at nodes, by the nodes' names, and between switches."""
+    from elanite.base.text import part
     from elanite.cli.common import table
     from elanite.mpirun.summary import waits
 
@@ -135,7 +136,7 @@ def hottest(links: Sequence[Link], names: Mapping[str, str]) -> Table:
         for link in shown:
             ends = [names.get(end, end) for end in (link["from"], link["to"])]
             where = f"    {ends[0]} to {ends[1]}"
-            found.add_row(where, f"{link['busy']:.1%}", f"{link['packets']:,}", waits(link))
+            found.add_row(where, part(link["busy"], 1), f"{link['packets']:,}", waits(link))
     return found
 
 

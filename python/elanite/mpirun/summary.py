@@ -10,7 +10,7 @@ import polars as pl
 
 from elanite.base import html
 from elanite.base.rows import first, rows
-from elanite.base.text import number, ranks
+from elanite.base.text import number, part, ranks
 from elanite.mpirun.evidence import RunTotals
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def in_cell(found: Summary, host_seconds: float) -> list[str]:
     totals["packets"] = found.totals["packets"]
     sizes = [(each.label, each.messages, size(each.bytes)) for each in found.sizes]
     links = [
-        (f"{link['from']} to {link['to']}", f"{link['busy']:.1%}", link["packets"], waits(link))
+        (f"{link['from']} to {link['to']}", part(link["busy"], 1), link["packets"], waits(link))
         for link in found.links
     ]
     return [
@@ -232,9 +232,9 @@ def time_in_mpi(found: Summary, unseen: Sequence[int], compute: str) -> list[str
     (time, rank), whole = found.clocks, found.totals["time_us"]
     if time > LEAST_AT_CLOCKS * whole:
         notes.append(
-            f"{number(time)} µs of rank {rank} ({time / whole:.1%} of the run) passed while it read"
-            " a clock in a row, as a loop does that waits; if it measures computation, let it read"
-            " less often"
+            f"{number(time)} µs of rank {rank} ({part(time / whole, 1)} of the run) passed while it"
+            " read a clock in a row, as a loop does that waits; if it measures computation, let it"
+            " read less often"
         )
     return [", ".join(times), *notes]
 

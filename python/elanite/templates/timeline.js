@@ -68,6 +68,12 @@ for (const root of document.querySelectorAll(".timeline")) {
     return `${(ps / scale).toLocaleString("en-US", { maximumFractionDigits: 3 })} ${unit}`;
   }
   const exact = (ps) => `${(ps / 1e6).toLocaleString("en-US", { maximumFractionDigits: 6 })} µs`;
+  // Only the shares 0 and 1 read as 0% and 100%.
+  function share(part) {
+    if (part > 0 && part < 0.0005) return "less than 0.1%";
+    if (part >= 0.9995 && part < 1) return "more than 99.9%";
+    return `${(100 * part).toFixed(1)}%`;
+  }
   const bytes = (count) => {
     const [scale, unit] = [
       [1 << 30, "GB"],
@@ -426,9 +432,9 @@ for (const root of document.querySelectorAll(".timeline")) {
       const load =
         period < 0
           ? "idle"
-          : `${(DATA.loads[row]?.[period] / 10).toFixed(1)}% from ` +
+          : `${share(DATA.loads[row]?.[period] / 1000)} from ` +
             `${exact(DATA.periods[period][0])} to ${exact(DATA.periods[period][1])}`;
-      if (name) text = `${name}: ${load}; ${(100 * busy).toFixed(1)}% of the run`;
+      if (name) text = `${name}: ${load}; ${share(busy)} of the run`;
     } else if (px >= GUTTER) {
       const index = (py + box.scrollTop) / view.tall;
       text = pointed(Math.floor(index), at, index - Math.floor(index), px, py);

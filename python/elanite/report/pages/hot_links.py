@@ -223,7 +223,7 @@ def sentence(one: Hottest, found: Sequence[Hottest], known: Shares | None) -> st
     )
     where = f" ({words})" if words else ""
     share = f"{link['name']}{where}, busy {part(link['busy'], 1)} of the measured window"
-    said = f"No packet waited for a link. Busiest link: {share}"
+    said = f"No packet waited at a switch. Busiest link: {share}"
     if link["waiting_us"]:
         said = f"{HOTTEST}: {share}; packets waited {number(link['waiting_us'])} µs for it in total"
     if known is not None and link["link"] in known.links:
@@ -241,7 +241,7 @@ def _owner(job: str) -> str:
 
 def _written(link: Mapping[str, float]) -> tuple[str, str]:
     """A link's heat as pages write it."""
-    return number(link["waiting_us"]), f"{link['busy']:.1%}"
+    return number(link["waiting_us"]), part(link["busy"], 1)
 
 
 def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> list[PageTable]:

@@ -100,8 +100,8 @@ class Timeline:
     """The load's periods, ``begin_ps`` and ``end_ps``; all links are idle in gaps between
     periods.
     """
-    loads: tuple[tuple[int, ...], ...]
-    """For each link: its load in each period, in thousandths."""
+    loads: tuple[tuple[float, ...], ...]
+    """For each link: its load in each period, in thousandths; 0.4 is less than half of one."""
     totals: Mapping[str, int]
     """The numbers without any bound: ``ranks``, ``intervals``, ``messages``, ``links`` (that were
     busy).
@@ -173,7 +173,7 @@ class Timeline:
                 "took": (messages["end_ps"] - messages["begin_ps"]).to_list(),
             },
             "links": [
-                [name, level, round(busy, 4)]
+                [name, level, float(f"{busy:.4g}")]
                 for name, level, busy in self.links.select("name", "level", "busy").iter_rows()
             ],
             "periods": [list(row) for row in self.periods.iter_rows()],
@@ -308,7 +308,7 @@ class _Links:
 
     links: pl.DataFrame
     periods: pl.DataFrame
-    loads: tuple[tuple[int, ...], ...]
+    loads: tuple[tuple[float, ...], ...]
     busy: int
 
 
@@ -325,14 +325,19 @@ def _links(tables: Mapping[str, pl.DataFrame], end_ps: int) -> _Links:
     place = periods.with_row_index("period")
     ours = series.filter(pl.col("thing") == "link", pl.col("id").is_in(chosen["link"].to_list()))
     filled = ours.join(place, on=["begin_ps", "end_ps"]).select(
-        "id", "period", load=(1000 * pl.col("busy")).round().cast(pl.Int64)
+        "id", "period", load=_thousandths(pl.col("busy"))
     )
     loads = []
     for link in chosen["link"]:
         of_link = dict(filled.filter(pl.col("id") == link).select("period", "load").iter_rows())
-        loads.append(tuple(int(of_link.get(period, 0)) for period in range(len(periods))))
+        loads.append(tuple(of_link.get(period, 0) for period in range(len(periods))))
     named = chosen.select("link", "level", "busy", name=pl.format("{} → {}", "from", "to"))
     return _Links(named, periods, tuple(loads), len(busy))
+
+
+def _thousandths(share: pl.Expr) -> pl.Expr:
+    """A share in whole thousandths, or 0.4 if there is some load and less than half of one."""
+    return pl.when(share > 0).then(pl.max_horizontal((1000 * share).round(), 0.4)).otherwise(0.0)
 
 
 def _bounded(

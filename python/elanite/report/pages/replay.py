@@ -11,7 +11,7 @@ import polars as pl
 
 from elanite.base.rows import first as row_of
 from elanite.base.rows import rows as rows_of
-from elanite.base.text import counted, number
+from elanite.base.text import counted, number, part
 from elanite.errors import Exit
 from elanite.figures.flows import PER_MILLE, rank
 from elanite.inputs.machine import Machine
@@ -186,7 +186,7 @@ def _findings(replay: Replay) -> list[str]:
     if total and len(ranks) > 1:
         most = ranks.sort("computed_us", "rank", descending=[True, False]).row(0, named=True)
         computed = float(ranks["computed_us"].sum())
-        share = f"The ranks compute {computed / total:.1%} of their time"
+        share = f"The ranks compute {part(computed / total, 1)} of their time"
         who = traffic.with_others(ranks, most, "computed_us", "computes", "compute")
         longest = f"{who} most, {number(most['computed_us'])} µs"
         if ranks["computed_us"].n_unique() == 1:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite.base.text import counted, digits_apart, number
+from elanite.base.text import counted, digits_apart, number, part
 from elanite.inputs.machine import Machine
 from elanite.mpirun.summary import (
     collective_calls,
@@ -114,10 +114,8 @@ def _findings(run: Run, figures: Summary) -> list[str]:
     if run.ended.unseen:
         found.append(f"The time in {calls} is {times}.")
     elif total and run.ended.finished:
-        share = (
-            f"The ranks spend {float(ranks['mpi_us'].sum()) / total:.1%} of their time in {calls}:"
-            f" {times}"
-        )
+        spent = part(float(ranks["mpi_us"].sum()) / total, 1)
+        share = f"The ranks spend {spent} of their time in {calls}: {times}"
         found.append("; ".join([share, *notes]) + ".")
     found += [
         f"Files: {one}." for one in time_in_files(figures.files, "files" in run.cluster.parameters)
@@ -291,7 +289,7 @@ def _calls(run: Run) -> list[PageTable]:
         return []
     whole = max(float(lanes.ended(run)["end_us"].sum()), 1e-12)
     found = [
-        (call, f"{count:,}", *map(number, (total, mean, longest)), f"{total / whole:.1%}")
+        (call, f"{count:,}", *map(number, (total, mean, longest)), part(total / whole, 1))
         for call, count, total, mean, longest in calls.iter_rows()
     ]
     rows, left = traffic.cut(found, MOST_CALLS, "kinds of calls, by their time")

@@ -8,7 +8,7 @@ import polars as pl
 
 from elanite.base.rows import first
 from elanite.base.rows import rows as rows_of
-from elanite.base.text import counted
+from elanite.base.text import counted, part
 from elanite.figures import matrix
 from elanite.mpirun.summary import Link, Sizes, busiest, hottest, named, size, waits
 from elanite.report.pages.frame import PageTable, Section
@@ -92,7 +92,7 @@ def largest_messages(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> str:
     )
     return (
         f"Largest messages by volume: {counted(most.messages, 'message')} {_class(most, pairs)}"
-        f" with {size(most.bytes)}, {most.bytes / total:.1%} of the payload; {pair}."
+        f" with {size(most.bytes)}, {part(most.bytes / total, 1)} of the payload; {pair}."
     )
 
 
@@ -149,9 +149,9 @@ def link(links: pl.DataFrame, time_us: float, point: str) -> str:
     if some.is_empty():
         return ""
     top, busy = first(some, Link), first(busiest(links, time_us), Link)
-    share = f"busy {busy['busy']:.1%} of the time{_equal_links(some, busy, _busy)}"
+    share = f"busy {_busy(busy)} of the time{_equal_links(some, busy, _busy)}"
     if not top["waiting_us"]:
-        return f"No packet waited for a link. Busiest link: {_place(busy)}, {share}."
+        return f"No packet waited at a switch. Busiest link: {_place(busy)}, {share}."
     crossed = (
         f"{counted(top['packets'], 'packet')} {'crosses' if top['packets'] == 1 else 'cross'} it"
     )
@@ -172,7 +172,7 @@ def _place(link: Link) -> str:
 
 
 def _busy(link: Link) -> str:
-    return f"{link['busy']:.1%}"
+    return part(link["busy"], 1)
 
 
 def _equal_links(links: pl.DataFrame, one: Link, written: Callable[[Link], str]) -> str:
@@ -198,7 +198,7 @@ def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> S
         (
             apart.get(row["link"], f"{row['from']} → {row['to']}"),
             "node" if row["level"] == 0 else "switches",
-            f"{row['busy']:.1%}",
+            _busy(row),
             f"{row['packets']:,}",
             waits(row),
         )
