@@ -164,17 +164,16 @@ def test_a_dead_cable_ends_the_run_with_its_name(programs: Path, tmp_path: Path,
 
 
 def test_a_page(programs: Path, tmp_path: Path) -> None:
-    ended = prun(tmp_path, "-n", "4", "--html", "run.html", programs / "ends")
+    ended = prun(tmp_path, "-n", "4", "--html", "run.html", programs / "ends", "finalized")
     assert ended.code == 0, ended
     page = (tmp_path / "run.html").read_text(encoding="utf-8")
     (folder,) = (tmp_path / "out" / "mpirun").iterdir()
-    agree(
-        embedded(page),
-        {
-            name: KeptRun.load(folder).table(name)
-            for name in ("calls", "messages", "ranks", "links", "series")
-        },
-    )
+    run = KeptRun.load(folder)
+    names = ("calls", "messages", "ranks", "links", "series")
+    agree(embedded(page), {name: run.table(name) for name in names})
+    calls = run.table("calls")["call"].to_list()
+    assert calls.count("shmem_finalize") == 4, "none at the exit"
+    assert "4 nodes of es40-qsnet · 0." in page, "no MPI library: none is called"
     assert "elanite prun -n 4" in page
     assert "of their time in calls" in page
 

@@ -1,5 +1,5 @@
-/* Ends in several ways: well, exit CODE, leaves (_exit), vanishes (not by the C library), crash,
-   deadlock, spin, nowhere (a put where no memory is), silent (without a call). */
+/* Ends in several ways: well, finalized, exit CODE, leaves (_exit), vanishes (not by the C
+   library), crash, deadlock, spin, nowhere (a put where no memory is), silent (without a call). */
 #include <shmem.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,5 +47,7 @@ int main(int argc, char **argv)
     shmem_barrier_all();
     if (!strcmp(how, "addresses"))
         printf("%p %p\n", (void *)&word, (void *)shmem_malloc(8));
+    if (!strcmp(how, "finalized"))
+        shmem_finalize();
     return 0;
 }

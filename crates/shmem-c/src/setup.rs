@@ -58,7 +58,8 @@ unsafe extern "C" {
 }
 
 extern "C" fn exits(code: c_int, _argument: *mut c_void) {
-    if code == 0 {
+    // A program that has called it makes no second call.
+    if code == 0 && shmem().stage == Stage::Running {
         shmem_finalize();
     }
 }

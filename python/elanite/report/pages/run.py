@@ -77,9 +77,11 @@ def page(run: Run, machine: Source, command: Sequence[str], inputs: Inputs) -> P
 
 def _about(run: Run) -> str:
     nodes = counted(len(set(run.placement)), "node")
+    calls = run.tables["calls"]["call"] if run.tables else pl.Series(dtype=pl.String)
+    calls_mpi = not run.native or calls.str.starts_with("MPI_").any()
     parts = [
         f"{nodes} of {run.cluster.name}",
-        run.mpi.kind,
+        *([run.mpi.kind] if calls_mpi else []),
         f"{run.host_seconds:.2f} s on this host",
     ]
     if run.options.network == "ideal":
