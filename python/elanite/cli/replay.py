@@ -345,7 +345,7 @@ def _print(found: Replayed) -> None:
     screen, slowest = console(), figures["slowest"]
     ranks, ideal = found.tables["ranks"], figures["network"] == "ideal"
     tied = ranks.filter(ranks["end_us"] == slowest["end_us"])["rank"].to_list()
-    computes = "it computes" if len(tied) == 1 else f"rank {slowest['rank']} computes"
+    which = "" if len(tied) == 1 else f"rank {slowest['rank']} with "
     where = "an ideal network" if ideal else f"{figures['nodes']:,} nodes of {figures['machine']}"
     screen.print(
         f"{found.trace}: {figures['ranks']:,} ranks on {where}",
@@ -365,7 +365,9 @@ def _print(found: Replayed) -> None:
             size(figures["bytes"])
             + ("" if ideal else f"; {figures['packets']:,} packets in the network")
         ),
-        "slowest": f"{rank_list(tied)}; {computes} {number(slowest['computed_us'])} µs",
+        "slowest": (
+            f"{rank_list(tied)}; {which}{number(slowest['computed_us'])} µs of computation"
+        ),
     }
     for word, text in lines.items():
         screen.print(f"  {word:16}{text}", markup=False)

@@ -176,21 +176,23 @@ def _page(
 
 def _findings(replay: Replay) -> list[str]:
     totals, slowest, ranks = replay.summary, replay.slowest, replay.tables["ranks"]
-    one, several = "is the slowest and", "are the slowest; the first"
+    one, several = "is the slowest,", "are the slowest, the first"
     found = [
         f"The replay takes {number(totals['time_us'])} µs of simulated time;"
         f" {traffic.with_others(ranks, slowest, 'end_us', one, several)}"
-        f" computes {number(slowest['computed_us'])} µs of it."
+        f" with {number(slowest['computed_us'])} µs of computation."
     ]
     total = float(ranks["end_us"].sum())
     if total and len(ranks) > 1:
         most = ranks.sort("computed_us", "rank", descending=[True, False]).row(0, named=True)
         computed = float(ranks["computed_us"].sum())
-        share = f"The ranks compute {part(computed / total, 1)} of their time"
-        who = traffic.with_others(ranks, most, "computed_us", "computes", "compute")
+        share = f"Computation adds up to {part(computed / total, 1)} of the ranks' time"
+        who = traffic.with_others(ranks, most, "computed_us", "has", "have")
         longest = f"{who} most, {number(most['computed_us'])} µs"
         if ranks["computed_us"].n_unique() == 1:
-            longest = f"each computes {number(most['computed_us'])} µs"
+            longest = f"each rank has {number(most['computed_us'])} µs"
+        if (ranks["computed_us"] > ranks["end_us"]).any():
+            longest += ", some of it at the same time"
         found.append(f"{share}; {longest}." if computed else "The trace has no computation.")
     return found + _of_traffic(replay)
 
@@ -382,8 +384,9 @@ def _ranks(replay: Replay, note: str) -> PageTable:
         else ""
     )
     end = "last end, µs" if note else "end, µs"
-    columns = ("rank", "node", end, "computes, µs", "operations", "sent", "received")
-    note = " ".join(filter(None, (left, note)))
+    columns = ("rank", "node", end, "computation, µs", "operations", "sent", "received")
+    sums = "Computation is the sum over a rank's operations, of which several may run together."
+    note = " ".join(filter(None, (left, note, sums)))
     return PageTable(
         columns, rows, f"Ranks, the {order} first", columns[1:], folded=len(rows) > 8, note=note
     )

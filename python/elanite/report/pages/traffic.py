@@ -88,7 +88,7 @@ def largest_messages(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> str:
     pair += (
         ", more than between any other pair"
         if alike == 1
-        else f", as between {counted(alike - 1, 'other pair')}"
+        else f", as many bytes as between {counted(alike - 1, 'other pair')}"
     )
     return (
         f"Largest messages by volume: {counted(most.messages, 'message')} {_class(most, pairs)}"
