@@ -380,7 +380,7 @@ def test_the_state_is_in_csv(elanite: Run, campaign: Path, faster: Path) -> None
     assert same[0].startswith("experiment,series,job,metric,unit,state,")
 
 
-def test_a_folder_equals_itself(elanite: Run, campaign: Path) -> None:
+def test_a_folder_equals_itself(elanite: Run, campaign: Path, tmp_path: Path) -> None:
     same = elanite("compare", str(campaign), str(campaign))
     assert same.code == 0
     assert same.out == ""
@@ -389,6 +389,9 @@ def test_a_folder_equals_itself(elanite: Run, campaign: Path) -> None:
     missing = elanite("compare", str(campaign), "nowhere")
     assert missing.code == 2
     assert "nowhere has no results" in missing.err
+    (tmp_path / "runs" / "replay").mkdir(parents=True)
+    other = elanite("compare", str(campaign), str(tmp_path / "runs"))
+    assert (other.code, "runs has runs of `elanite replay` only" in other.err) == (2, True)
 
 
 def test_seeds_are_paired_with_themselves(campaign: Path, faster: Path) -> None:

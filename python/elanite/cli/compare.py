@@ -122,6 +122,13 @@ def _store(folder: Path) -> Store:
     from elanite.store import Store
 
     if not (folder / "store").is_dir():
+        runs = [name for name in ("mpirun", "replay") if (folder / name).is_dir()]
+        if runs:
+            raise UsageError(
+                f"{folder} has runs of `elanite {runs[0]}` only: results of experiments are"
+                " compared; the digests of two equal runs are equal, and the tables in"
+                f" {folder / runs[0]} have their figures"
+            )
         raise UsageError(
             f"{folder} has no results: there is no folder {folder / 'store'}; name the folder that"
             " was given as --out"
