@@ -400,11 +400,19 @@ def test_command_lines() -> None:
     mpich, other = Mpi("/m/mpiexec", "MPICH", "5"), Mpi("/o/mpiexec", "Open MPI", "5")
     manager = Manager(Path("/e/elanite-mpiexec"), "space", 7, 5)
     line = mpich.command(3, {"LD_PRELOAD": "/x-fi.so"}, ["prog", "-n", "1"], manager)
-    assert line[:6] == ["/e/elanite-mpiexec", "3", "5", "space", "7", "0"]
-    assert line[6:] == ["LD_PRELOAD=/x-fi.so", "--", "prog", "-n", "1"]
+    assert line[:7] == ["/e/elanite-mpiexec", "3", "5", "space", "7", "0", "-"]
+    assert line[7:] == ["LD_PRELOAD=/x-fi.so", "--", "prog", "-n", "1"]
     assert mpich.command(3, {}, ["prog"], manager, cleanup=False)[5] == "1"
+    assert mpich.command(3, {}, ["prog"], manager, kinds="mpi")[6] == "mpi"
     with pytest.raises(UsageError, match="--disable-auto-cleanup: ranks of Open MPI"):
         other.command(3, {}, ["prog"], manager, cleanup=False)
+    with pytest.raises(UsageError, match="--memory-alloc-kinds: Open MPI"):
+        other.command(3, {}, ["prog"], manager, kinds="mpi")
+    for kinds in ("mpi:alloc_mem,system", "mpi:win_allocate:alloc_mem"):
+        assert Options(3, memory_alloc_kinds=kinds).memory_alloc_kinds == kinds
+    for kinds in ("", "mpi system", "mpi:", "mpi,,system", "a" * 2000, "mpi\n"):
+        with pytest.raises(UsageError, match="are no memory kinds"):
+            Options(3, memory_alloc_kinds=kinds)
     line = other.command(3, {"LD_PRELOAD": "/x-fi.so"}, ["prog"], manager)
     assert line[-5:] == ["-x", "LD_PRELOAD=/x-fi.so", "-n", "3", "prog"]
     # No data goes through host memory.

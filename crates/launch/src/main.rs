@@ -1,8 +1,9 @@
-//! `elanite-mpiexec RANKS ROOM SPACE REPORT KEEP [NAME=VALUE ...] -- PROGRAM [ARGUMENT ...]`:
+//! `elanite-mpiexec RANKS ROOM SPACE REPORT KEEP KINDS [NAME=VALUE ...] -- PROGRAM [ARGUMENT ...]`:
 //! starts an MPI program's ranks, and answers them. `elanite mpirun` calls it. `ROOM` is how many
 //! ranks there may be in all, with those that ranks start (`MPI_Comm_spawn`), `SPACE` is the name
 //! of the key-value space, `REPORT` the descriptor for events, `KEEP` is `1` if ranks continue when
-//! one ends early; ranks get the variables in addition to this process's.
+//! one ends early, `KINDS` the memory kinds that are requested of MPI, or `-`; ranks get the
+//! variables in addition to this process's.
 
 #![expect(unsafe_code, reason = "a descriptor comes as a number")]
 
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
 }
 
 fn call(words: &[OsString]) -> Result<u8, String> {
-    let [ranks, room, space, report, keep, rest @ ..] = words else {
+    let [ranks, room, space, report, keep, kinds, rest @ ..] = words else {
         return Err("elanite mpirun calls this program".into());
     };
     let number = |word: &OsStr| -> Result<u32, String> {
@@ -59,7 +60,11 @@ fn call(words: &[OsString]) -> Result<u8, String> {
     rustix::io::fcntl_setfd(&report, rustix::io::FdFlags::CLOEXEC)
         .map_err(|error| error.to_string())?;
     let program = LaunchProgram::new(words, variables.collect(), (ranks, room));
-    let program = program.map_err(|error| error.to_string())?;
+    let mut program = program.map_err(|error| error.to_string())?;
+    program.kinds = kinds
+        .to_str()
+        .filter(|&kinds| kinds != "-")
+        .map(String::from);
     let space = space.to_string_lossy().into_owned();
     let code = serve(program, space, keep == "1", PATIENCE, Reporter::new(report));
     code.map(|code| code as u8)

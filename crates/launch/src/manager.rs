@@ -16,6 +16,9 @@ const SHARE: usize = 1 << 16;
 /// A key that MPICH reads though no rank has put it: how ranks lie on hosts. All are on this one.
 const MAPPING: &str = "PMI_process_mapping";
 
+/// A key that MPICH reads though no rank has put it: the memory kinds that the user requests.
+const KINDS: &str = "PMI_mpi_memory_alloc_kinds";
+
 /// How far a rank has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessPhase {
@@ -139,6 +142,8 @@ pub struct Manager {
     worlds: Vec<RankWorld>,
     members: BTreeMap<RankNumber, Member>,
     published: HashMap<String, String>,
+    /// The memory kinds that the user requests of MPI.
+    pub kinds: Option<String>,
 }
 
 impl Manager {
@@ -150,6 +155,7 @@ impl Manager {
             worlds: Vec::new(),
             members: BTreeMap::new(),
             published: HashMap::new(),
+            kinds: None,
         };
         let world = RankWorld::new(0, ranks, name, edition);
         manager.add(world, std::iter::repeat_n(0, ranks as usize));
@@ -223,6 +229,7 @@ impl Manager {
             RankRequest::UniverseSize => Reply::UniverseSize(self.room),
             RankRequest::SpaceName => Reply::SpaceName(self.world(rank).name.clone()),
             RankRequest::Put { key, value } => Reply::Put(self.world_mut(rank).put(key, value)),
+            RankRequest::Get { key } if key == KINDS => Reply::Get(self.kinds.clone()),
             RankRequest::Get { key } => Reply::Get(self.world(rank).get(&key)),
             RankRequest::Barrier { group } => {
                 self.world_mut(rank).enter(rank, &group, reply);

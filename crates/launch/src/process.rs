@@ -28,6 +28,8 @@ pub struct LaunchProgram {
     pub ranks: u32,
     /// How many ranks there may be in all.
     pub room: u32,
+    /// The memory kinds that the user requests of MPI.
+    pub kinds: Option<String>,
     /// The ranks' limits on open files; this process's limits are higher.
     files: Rlimit,
     /// The number under which ranks find their connection: a descriptor of this process, so that
@@ -58,6 +60,7 @@ impl LaunchProgram {
             variables,
             ranks,
             room,
+            kinds: None,
             files,
             place: File::open("/dev/null")?,
         })

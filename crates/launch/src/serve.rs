@@ -68,7 +68,8 @@ pub fn serve(
     patience: Duration,
     reporter: Reporter,
 ) -> io::Result<i32> {
-    let manager = Manager::new(program.ranks, program.room, space, Edition::new()?);
+    let mut manager = Manager::new(program.ranks, program.room, space, Edition::new()?);
+    manager.kinds.clone_from(&program.kinds);
     let mut run = Run {
         poll: epoll::create(CreateFlags::CLOEXEC)?,
         program,

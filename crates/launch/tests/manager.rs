@@ -56,6 +56,11 @@ fn values_are_seen_by_all() {
         ask(&mut manager, 0, get("PMI_process_mapping")),
         [(0, mapping)]
     );
+    let kinds = "PMI_mpi_memory_alloc_kinds";
+    assert_eq!(ask(&mut manager, 0, get(kinds)), [(0, Reply::Get(None))]);
+    manager.kinds = Some("mpi:alloc_mem".into());
+    let requested = Reply::Get(Some("mpi:alloc_mem".into()));
+    assert_eq!(ask(&mut manager, 0, get(kinds)), [(0, requested)]);
     let name = Reply::SpaceName("space".into());
     assert_eq!(ask(&mut manager, 0, RankRequest::SpaceName), [(0, name)]);
 }

@@ -183,6 +183,14 @@ class Mpirun(Request):
             "--disable-auto-cleanup", help="Let the other ranks continue when one ends early."
         ),
     ] = False
+    memory_alloc_kinds: Annotated[
+        str | None,
+        typer.Option(
+            "--memory-alloc-kinds",
+            metavar="KINDS",
+            help="The memory kinds to request of MPI, such as mpi:alloc_mem,system.",
+        ),
+    ] = None
     dry_run: DryRun = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary."), Role.HOST] = (
         False
@@ -284,6 +292,7 @@ class Mpirun(Request):
             record=self.record is not None,
             checksums=self.checksums,
             cleanup=not self.disable_auto_cleanup,
+            memory_alloc_kinds=self.memory_alloc_kinds,
         )
 
     def inputs(self, source: Source, page: Path | None) -> Inputs:

@@ -79,11 +79,13 @@ class Mpi:
         manager: Manager,
         *,
         cleanup: bool = True,
+        kinds: str | None = None,
     ) -> list[str]:
         """The command line that starts the words on ``ranks`` ranks; only the ranks get the
         variables ``own``.
 
-        Without ``cleanup``, ranks continue when one ends. Raises ``UsageError`` if this MPI cannot
+        Without ``cleanup``, ranks continue when one ends; ``kinds`` are the memory kinds that are
+        requested of MPI. Raises ``UsageError`` if this MPI cannot
         do that.
         """
         if self.kind == "MPICH":
@@ -94,12 +96,17 @@ class Mpi:
                 manager.space,
                 str(manager.reports),
             ]
-            line.append(str(int(not cleanup)))
+            line += [str(int(not cleanup)), kinds or "-"]
             return [*line, *(f"{name}={value}" for name, value in own.items()), "--", *words]
         if not cleanup:
             raise UsageError(
                 f"--disable-auto-cleanup: ranks of {self.kind} ({self.path}) cannot go on without"
                 " one of them; leave the option out, or name the mpiexec of an MPICH: --mpi"
+            )
+        if kinds is not None:
+            raise UsageError(
+                f"--memory-alloc-kinds: {self.kind} ({self.path}) takes no memory kinds; leave the"
+                " option out, or name the mpiexec of an MPICH: --mpi"
             )
         line = [self.path, "--oversubscribe", "--bind-to", "none", "--host", f"localhost:{ranks}"]
         line += [

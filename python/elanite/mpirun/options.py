@@ -23,6 +23,9 @@ Collectives = Literal["mpi", "elan", "hardware"]
 _SAMPLED = "sampled:"
 
 
+MOST_KINDS = 1000
+"""Characters in memory kinds: MPICH's values have at most 1,023."""
+
 MOST_RANKS = (1 << 32) - 1
 """More ranks than any run has: a larger share of a node is the same."""
 
@@ -61,6 +64,10 @@ class Options:
     """Whether the bytes that ranks store are compared with the sent bytes' checksum."""
     cleanup: bool = True
     """Whether mpiexec ends all ranks when one ends without leaving MPI."""
+    memory_alloc_kinds: str | None = None
+    """The memory kinds that are requested of MPI (``mpi_memory_alloc_kinds`` in MPI 4.1), such as
+    ``mpi:alloc_mem,system``.
+    """
     universe: int | None = None
     """How many ranks there may be in all, with those that the program starts (``MPI_Comm_spawn``):
     they have places from the beginning. By default ``ranks``.
@@ -68,6 +75,8 @@ class Options:
 
     def __post_init__(self) -> None:
         computation(self.compute)
+        if self.memory_alloc_kinds is not None:
+            _check_kinds(self.memory_alloc_kinds)
         if self.room < self.ranks:
             begin = f"the run begins with {_ranks(self.ranks)}"
             raise UsageError(f"--universe {self.universe}: {begin}; name at least as many")
@@ -169,7 +178,19 @@ class OptionKeywords(TypedDict, total=False):
     record: bool
     checksums: bool
     cleanup: bool
+    memory_alloc_kinds: str | None
     universe: int | None
+
+
+def _check_kinds(text: str) -> None:
+    """Raise ``UsageError`` if these are no memory kinds: names with restrictors."""
+    name = r"[A-Za-z]\w*"
+    kind = rf"{name}(:{name})*"
+    if not re.fullmatch(rf"{kind}(,{kind})*", text, re.ASCII) or len(text) > MOST_KINDS:
+        raise UsageError(
+            f"--memory-alloc-kinds: {text!r} are no memory kinds; allowed are names with"
+            " restrictors, such as mpi:alloc_mem,system"
+        )
 
 
 def computation(text: str) -> str:

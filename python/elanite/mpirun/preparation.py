@@ -113,7 +113,9 @@ def _check(options: Options, chosen: Mpi, words: Sequence[str], native: bool) ->
     these options, or if they cannot start further ones.
     """
     manager = launcher.Manager(launcher.manager(), "", 0, options.room)
-    chosen.command(options.ranks, {}, words, manager, cleanup=options.cleanup)
+    chosen.command(
+        options.ranks, {}, words, manager, cleanup=options.cleanup, kinds=options.memory_alloc_kinds
+    )
     if chosen.kind == "MPICH":
         resources.check(options.room, resources.Host.here())
     if options.universe is not None and (native or chosen.kind != "MPICH"):

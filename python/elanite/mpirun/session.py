@@ -226,7 +226,14 @@ def _run(ready: Preparation) -> Run:
     oversight: Oversight | None = None
     try:
         manager = launcher.Manager(launcher.manager(), space, theirs, options.room)
-        command = chosen.command(options.ranks, own, ready.words, manager, cleanup=options.cleanup)
+        command = chosen.command(
+            options.ranks,
+            own,
+            ready.words,
+            manager,
+            cleanup=options.cleanup,
+            kinds=options.memory_alloc_kinds,
+        )
         sys.stdout.flush()
         sys.stderr.flush()
         with Interrupts() as interrupts:
