@@ -2,8 +2,9 @@ r"""MPICH's own test suite, under any launcher: run program by program, reported
 compared run with run.
 
 The suite is the folder ``test/mpi`` in MPICH's sources. Files ``testlist`` list its programs: name,
-process count, arguments, environment, and the rule for judging the output. The suite is built once,
-outside this project, with the compiler of the MPI in use; ``docs/conformance.md`` has the commands.
+process count, arguments, environment, perhaps a time limit, and the rule for judging the output.
+The suite is built once, outside this project, with the compiler of the MPI in use;
+``docs/conformance.md`` has the commands.
 This program judges as strictly as the suite's own ``runtests``: a test passes if its output is
 ``No Errors`` once, and only that, and the exit code is 0. Tests that are expected to fail, or that
 need more memory than is allowed, are omitted.
@@ -74,6 +75,7 @@ class Test:
     mpiexec: list[str] = field(default_factory=list)  # words of the launcher
     judge: str = ""
     end: str = ""  # seconds after which mpiexec must end it
+    limit: float = 0.0  # seconds that the list allows
     memory: float = 0.0  # GB
 
     @property
@@ -112,11 +114,11 @@ def listed(suite: Path, lists: tuple[str, ...] = LISTS, folder: str = "") -> Ite
             test.mpiexec = [value for key, value in given if key == "mpiexecarg"]
             single = dict(given)
             test.judge = single.get("resultTest", "")
-            test.end = (
-                single.get("timeLimit", "")
-                if test.judge.startswith(("TestErr", "TestStatus"))
-                else ""
-            )
+            limit = single.get("timeLimit", "")
+            if test.judge.startswith(("TestErr", "TestStatus")):
+                test.end = limit
+            elif limit.isdecimal():
+                test.limit = float(limit)
             test.memory = float(single.get("mem", 0))
             if "xfail" not in single and "hasgpu" not in single:
                 yield test
@@ -181,6 +183,7 @@ def run(
     environment = os.environ | dict(variable.split("=", 1) for variable in test.variables)
     if test.end:
         environment["MPIEXEC_TIMEOUT"] = test.end
+    limit = max(limit, test.limit)
     line = [*launcher, *("--" + word.lstrip("-") for word in test.mpiexec)]
     line += ["-n", str(test.processes), f"./{test.program}", *test.words]
     begin = time.monotonic()
@@ -318,7 +321,12 @@ def main() -> int:
         one.add_argument("--leave", default="", help="but not those in whose line this is found")
         one.add_argument("--memory", type=float, default=4, help="GB that a test may need")
     runner.add_argument("results", type=Path, help="the file of results, which grows")
-    runner.add_argument("--limit", type=float, default=180, help="seconds that a test may take")
+    runner.add_argument(
+        "--limit",
+        type=float,
+        default=180,
+        help="seconds that a test may take, unless its list allows more",
+    )
     runner.add_argument("--jobs", type=int, default=1, help="tests at a time")
     runner.add_argument(
         "--again", default="", help="run tests again that ended so, separated by commas"
