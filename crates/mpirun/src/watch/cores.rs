@@ -13,6 +13,7 @@ use link::Simulator;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long a way is measured at least, and at most if few turns end; then how long the faster one
@@ -156,7 +157,11 @@ impl Cores {
                 // A rank's number is its own word: it may name any process.
                 let mut ranks = ranks();
                 ranks.retain(|&rank| parent(rank) == Some(self.launcher));
-                ranks.retain(|&rank| change(rank, usual, &one));
+                ranks.retain(|&rank| {
+                    let mut moved = false;
+                    threads(rank, |thread, _| moved |= change(thread, usual, &one));
+                    moved
+                });
                 let _ = sched_setaffinity(None, &one);
                 self.together = Some((one, ranks));
             }
@@ -183,29 +188,33 @@ impl Drop for Cores {
 
 /// Gives a thread other processors, if it has those that are expected. Returns whether it had.
 fn change(thread: u32, expected: &CpuSet, new: &CpuSet) -> bool {
-    let Some(thread) = Pid::from_raw(thread.cast_signed()) else {
-        return false;
-    };
-    sched_getaffinity(Some(thread)).is_ok_and(|set| set == *expected)
-        && sched_setaffinity(Some(thread), new).is_ok()
+    Pid::from_raw(thread.cast_signed()).is_some_and(|thread| {
+        sched_getaffinity(Some(thread)).is_ok_and(|set| set == *expected)
+            && sched_setaffinity(Some(thread), new).is_ok()
+    })
+}
+
+/// Visits a process's threads, each with the folder that shows it.
+fn threads(process: u32, mut visit: impl FnMut(u32, &Path)) {
+    let tasks = fs::read_dir(format!("/proc/{process}/task"));
+    for task in tasks.into_iter().flatten().flatten() {
+        if let Some(thread) = task.file_name().to_str().and_then(|name| name.parse().ok()) {
+            visit(thread, &task.path());
+        }
+    }
 }
 
 /// Gives a process's threads, and its children, all processors again: those that were made
 /// meanwhile have inherited the common one.
 fn free(process: u32, one: &CpuSet, usual: &CpuSet) {
-    let Ok(tasks) = fs::read_dir(format!("/proc/{process}/task")) else {
-        return;
-    };
-    for task in tasks.flatten() {
-        if let Some(thread) = task.file_name().to_str().and_then(|name| name.parse().ok()) {
-            change(thread, one, usual);
-        }
-        let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+    threads(process, |thread, folder| {
+        change(thread, one, usual);
+        let children = fs::read_to_string(folder.join("children")).unwrap_or_default();
         let children = children
             .split_whitespace()
             .filter_map(|word| word.parse().ok());
         children.for_each(|child| free(child, one, usual));
-    }
+    });
 }
 
 /// A process's parent.
