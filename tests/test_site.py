@@ -139,6 +139,24 @@ def test_results_of_notebooks_are_drawn_without_a_network(
     context.close()
 
 
+def test_pages_are_not_long(site: Path, browser: Browser) -> None:
+    """On a wide screen at most 6,000 px, but for the list of all claims. The longest sources are
+    looked at.
+    """
+    context = browser.new_context(
+        viewport={"width": 1400, "height": 900}, java_script_enabled=False, offline=True
+    )
+    page = context.new_page()
+    heights = {}
+    sources = {*(ROOT / "docs").glob("*.md")} - {ROOT / "docs" / "validation.md"}
+    for source in sorted(sources, key=lambda path: -path.stat().st_size)[:14]:
+        page.goto((site / "docs" / f"{source.stem}.html").as_uri())
+        box = page.locator("article").bounding_box()
+        heights[source.stem] = box["y"] + box["height"] if box else 0
+    context.close()
+    assert max(heights.values()) < 5900, heights
+
+
 def test_thumbnails_of_the_gallery_are_small_and_have_words(site: Path) -> None:
     page = (site / "gallery.html").read_text(encoding="utf-8")
     found = re.findall(r'<img alt="([^"]*)" class="[^"]*sd-card-img-top[^"]*" src="([^"]+)"', page)

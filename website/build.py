@@ -97,6 +97,8 @@ def lay_out(pages: Path, report: Report | None) -> None:
         (pages / folder).mkdir(parents=True)
     for name in ("index.md", "conf.py"):
         shutil.copy(ROOT / "website" / name, pages)
+    (pages / "_static").mkdir()
+    shutil.copy(ROOT / "website" / "pages.css", pages / "_static")
     for page in sorted((ROOT / "docs").glob("*.md")):
         (pages / "docs" / page.name).write_text(with_links(page), encoding="utf-8")
     if report is not None:

@@ -26,7 +26,7 @@ html_theme = "furo"
 # from the program.
 html_theme_options = {"top_of_page_buttons": []}
 html_static_path = ["_static"]
-html_css_files = ["results.css"]
+html_css_files = ["results.css", "pages.css"]
 html_show_sphinx = False
 html_copy_source = False
 
