@@ -70,11 +70,12 @@ export function logTicks(values: (number | null)[]): { domain: [number, number];
   };
 }
 
-/** A number for people: three digits. */
+/** A number for people: three digits, and three decimals at most from 0.001 on. Only zero is 0. */
 export function number(value: number): string {
   if (value === 0) return "0";
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
-  return value.toLocaleString("en", { maximumFractionDigits: Math.min(digits, 3) });
+  const most = Math.abs(value) < 0.001 ? 20 : 3;
+  return value.toLocaleString("en", { maximumFractionDigits: Math.min(digits, most) });
 }
 
 export { Plot };
