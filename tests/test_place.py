@@ -10,12 +10,14 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import elanite as el
 from conftest import Ended, command, execute
-from elanite.cli.placement_run import read
+from elanite.cli.placement_run import Terms, Work, read
 from elanite.errors import UsageError
 from elanite.report.pages.placement import sentence
 from elanite.study import placements
@@ -246,6 +248,26 @@ def test_a_trace_has_as_many_ranks_as_its_job_nodes(tmp_path: Path, elanite: Run
     ended = elanite("place", *words, "--job", "8:job.goal.gz")
     assert ended.code != 0
     assert "4 ranks of job.goal.gz need as many nodes\n  give 4:job.goal.gz" in ended.err
+
+
+def test_commands_that_differ_have_folders_of_their_own(tmp_path: Path) -> None:
+    """They may run at a time; the same command resumes in its folder."""
+
+    def folder(message: str, steps: int = 3, seed: int = 1, *changes: str) -> Path:
+        nothing: Any = None
+        machine: Any = SimpleNamespace(name="tree")
+        terms = Terms(message, 0, changes, seed, tmp_path, nothing)
+        return Work(nothing, terms, machine, read(["4:shift"]), steps).folder
+
+    differing = [
+        folder("64 KB"),
+        folder("4 KB"),
+        folder("64 KB", 2),
+        folder("64 KB", 3, 2),
+        folder("64 KB", 3, 1, "link.rate=1 GB/s"),
+    ]
+    assert len({*differing}) == len(differing)
+    assert folder("65536 B") == folder("64 KB")
 
 
 def test_jobs_of_one_pattern_have_names_of_their_own() -> None:

@@ -4,6 +4,7 @@ words.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -128,7 +129,10 @@ class Work:
         )
         self.size = round(quantity("--message", terms.message, "B", "'16 KB' or '1 MB'"))
         words = "-".join(f"{job.ranks}-{job.name}" for job in jobs)
-        self.folder = terms.out / "place" / f"{machine.name}-{words}"[:100]
+        # Two commands that run at a time have folders of their own, unless they are the same.
+        other = json.dumps([self.size, steps, terms.search, *terms.changes, terms.seed])
+        mark = hashlib.sha256(f"{words} {other}".encode()).hexdigest()[:8]
+        self.folder = terms.out / "place" / f"{f'{machine.name}-{words}'[:90]}-{mark}"
         self.placements: list[Placement] = []
         self._files: dict[str, str] = {}
         self._points: dict[str, Point] = {}
