@@ -15,7 +15,7 @@
 //!
 //! Lines that begin with `#` are comments.
 
-use crate::pattern::{node, regular, skipped};
+use crate::pattern::{Unread, node, regular, skipped};
 use config::Problem;
 use goal::Trace;
 use kernel::Digest;
@@ -80,30 +80,29 @@ pub(crate) struct List {
 impl Content {
     /// Finds the file; its name is relative to the experiment file's folder. A file that has been
     /// found before must be the same.
-    fn find(&mut self, experiment: &str) -> Result<(), String> {
+    fn find(&mut self, experiment: &str) -> Result<(), Unread> {
         let folder = Path::new(experiment).parent().unwrap_or(Path::new(""));
         let path = folder.join(&self.file);
-        let failed = |error| format!("{} cannot be read: {error}", path.display());
+        let failed = |error| Unread::of(&path, &error);
         let whole = std::path::absolute(&path).map_err(failed)?;
         self.digest = digest(&whole).map_err(failed)?;
         self.path = whole;
         Ok(())
     }
 
-    /// Reads a flow list. The error is a text if the file cannot be read.
-    pub(crate) fn read_flows(&mut self, experiment: &str) -> Result<Vec<Problem>, String> {
+    /// Reads a flow list.
+    pub(crate) fn read_flows(&mut self, experiment: &str) -> Result<Vec<Problem>, Unread> {
         self.find(experiment)?;
         let (list, problems) = List::read(&self.path)?;
         self.read = FileContent::Flows(list);
         Ok(problems)
     }
 
-    /// Reads and checks a trace; returns its problems. The error is a text if the file cannot be
-    /// read.
+    /// Reads and checks a trace; returns its problems.
     pub(crate) fn read_trace(
         &mut self,
         experiment: &str,
-    ) -> Result<Option<goal::TraceProblem>, String> {
+    ) -> Result<Option<goal::TraceProblem>, Unread> {
         self.find(experiment)?;
         match Trace::open(&self.path) {
             Ok(trace) => {
@@ -120,7 +119,7 @@ impl Content {
     /// The file is not there, or has other bytes than when the point was planned.
     pub(crate) fn flows(&self) -> Result<Vec<Flow>, Failure> {
         self.verified()?;
-        let (list, _) = List::read(&self.path).map_err(Failure::File)?;
+        let (list, _) = List::read(&self.path).map_err(|unread| Failure::File(unread.text))?;
         Ok(list.flows)
     }
 
@@ -159,9 +158,8 @@ fn digest(path: &Path) -> std::io::Result<String> {
 
 impl List {
     /// A file's readable flows, and the problems with the others.
-    fn read(path: &Path) -> Result<(List, Vec<Problem>), String> {
-        let bytes =
-            regular(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+    fn read(path: &Path) -> Result<(List, Vec<Problem>), Unread> {
+        let bytes = regular(path).map_err(|error| Unread::of(path, &error))?;
         let mut list = List {
             path: path.display().to_string(),
             text: String::from_utf8_lossy(&bytes).into_owned(),

@@ -110,6 +110,23 @@ impl PatternSpec {
     }
 }
 
+/// A file that cannot be read: the error, with the remedy if that is not part of it.
+#[derive(Debug)]
+pub(crate) struct Unread {
+    pub text: String,
+    pub hint: Option<&'static str>,
+}
+
+impl Unread {
+    pub fn of(path: &Path, error: &io::Error) -> Unread {
+        let missing = error.kind() == io::ErrorKind::NotFound;
+        Unread {
+            text: format!("{} cannot be read: {error}", path.display()),
+            hint: missing.then_some("name a file relative to the folder of the experiment file"),
+        }
+    }
+}
+
 /// The bytes in a regular file of at most [`MOST_BYTES`], without a byte order mark. A device might
 /// have no end, and a pipe no writer.
 pub(crate) fn regular(path: &Path) -> io::Result<Vec<u8>> {
@@ -141,12 +158,11 @@ impl Pairs {
     }
 
     /// Reads the file; its name is relative to the experiment file's folder. The error is a list of
-    /// problems with the file's content, or a text if the file cannot be read.
-    pub(crate) fn read(&mut self, experiment: &str) -> Result<Vec<Problem>, String> {
+    /// problems with the file's content.
+    pub(crate) fn read(&mut self, experiment: &str) -> Result<Vec<Problem>, Unread> {
         let folder = Path::new(experiment).parent().unwrap_or(Path::new(""));
         let path = folder.join(&self.file);
-        let bytes = regular(&path)
-            .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+        let bytes = regular(&path).map_err(|error| Unread::of(&path, &error))?;
         self.source = Source {
             path: path.display().to_string(),
             // Like the file up to the first byte that is not text.

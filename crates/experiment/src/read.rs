@@ -4,7 +4,7 @@ use crate::figures;
 use crate::file::Experiment;
 use crate::kinds::{self, Sections};
 use crate::missing;
-use crate::pattern::PatternSpec;
+use crate::pattern::{PatternSpec, Unread};
 use config::{Document, Override, Problem, Problems};
 use toml_edit::{Item, Value};
 
@@ -64,14 +64,7 @@ fn read_pairs(experiment: &mut Experiment<Sections>, document: &Document) -> Vec
                 {
                     match pairs.read(document.file()) {
                         Ok(found) => problems.extend(found),
-                        Err(message) => {
-                            let problem = document.problem(&place, message);
-                            problems.push(
-                                problem.hint(
-                                    "name a file relative to the folder of the experiment file",
-                                ),
-                            );
-                        }
+                        Err(unread) => problems.push(of_file(document, &place, unread)),
                     }
                 }
             }
@@ -84,8 +77,6 @@ fn read_pairs(experiment: &mut Experiment<Sections>, document: &Document) -> Vec
 fn read_programs(experiment: &mut Experiment<Sections>, document: &Document) -> Vec<Problem> {
     let mut problems = Vec::new();
     let file = document.file();
-    let unread =
-        |place: &str, message: String, hint: &str| document.problem(place, message).hint(hint);
     for (index, series) in experiment.series.iter_mut().enumerate() {
         for (name, list) in &mut series.flows {
             let path = format!("series.{index}.flows.{name}.file");
@@ -93,7 +84,7 @@ fn read_programs(experiment: &mut Experiment<Sections>, document: &Document) -> 
                 let place = list.file.place(&path, number);
                 match list.file.values_mut()[number].read_flows(file) {
                     Ok(found) => problems.extend(found),
-                    Err(message) => problems.push(unread(&place, message, BESIDE)),
+                    Err(unread) => problems.push(of_file(document, &place, unread)),
                 }
             }
         }
@@ -103,8 +94,10 @@ fn read_programs(experiment: &mut Experiment<Sections>, document: &Document) -> 
                 let place = trace.file.place(&path, number);
                 match trace.file.values_mut()[number].read_trace(file) {
                     Ok(None) => {}
-                    Ok(Some(wrong)) => problems.push(unread(&place, wrong.to_string(), IMPORT)),
-                    Err(message) => problems.push(unread(&place, message, BESIDE)),
+                    Ok(Some(wrong)) => {
+                        problems.push(document.problem(&place, wrong.to_string()).hint(IMPORT));
+                    }
+                    Err(unread) => problems.push(of_file(document, &place, unread)),
                 }
             }
         }
@@ -112,8 +105,14 @@ fn read_programs(experiment: &mut Experiment<Sections>, document: &Document) -> 
     problems
 }
 
-/// Where files are.
-const BESIDE: &str = "name a file relative to the folder of the experiment file";
+/// The problem of a file that cannot be read.
+fn of_file(document: &Document, place: &str, unread: Unread) -> Problem {
+    let problem = document.problem(place, unread.text);
+    match unread.hint {
+        Some(hint) => problem.hint(hint),
+        None => problem,
+    }
+}
 
 /// How traces in other formats become files in GOAL.
 const IMPORT: &str = "name a trace in GOAL; `elanite goal import FILE... --output trace.goal` \
