@@ -32,6 +32,13 @@ fn search(place: &AtomicUsize, name: &CStr) -> usize {
     found
 }
 
+/// Whether a name is one of MPI's, or of its profiling interface.
+pub fn is_name(name: &CStr) -> bool {
+    let bytes = name.to_bytes();
+    let plain = bytes.strip_prefix(b"P").unwrap_or(bytes);
+    plain.starts_with(b"MPI_")
+}
+
 /// Any function in the MPI library, by a name that may begin with `MPI_`.
 pub fn definition(name: &CStr) -> Option<usize> {
     let profiling = CString::new([b"P", name.to_bytes()].concat()).expect("a string of C");

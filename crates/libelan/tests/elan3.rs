@@ -360,7 +360,7 @@ fn a_fixed_heap_does_not_grow() {
     assert_eq!(heap.alloc(0, one), Err(full));
     heap.free(all).unwrap();
     assert_eq!(heap.alloc(0, one).unwrap(), all, "it is still mapped");
-    // Adjacent free pieces become one, in whatever order they come back.
+    // Adjacent free pieces become one, in any order of their return.
     heap.free(all).unwrap();
     for order in [
         [0, 1, 2],

@@ -3,7 +3,7 @@
 //! With this flag of `dlopen` a library, and what it needs, find functions among themselves before
 //! they look at the program's: a plugin that is linked with MPI calls the MPI library past the
 //! preloaded entry points, and the C library's clocks and sleeps as well. Its messages would cross
-//! the simulated network, in a rank whose clock and computation are this computer's.
+//! the simulated network, and its clocks would show real time.
 //!
 //! The flag stays, since programs set it for plugins whose own symbols clash with others. Only the
 //! plugin's slots for functions that this library defines are changed, after the linker has filled
@@ -111,7 +111,7 @@ struct Objects {
 /// A loaded object with a name: not the program itself.
 struct Object {
     path: CString,
-    /// What the linker has added to the file's addresses.
+    /// The difference between addresses in memory and those in the file.
     bias: usize,
     /// The address of the dynamic section.
     dynamic: usize,
@@ -299,12 +299,7 @@ impl Object {
 
 /// The function to which this library's function of a name passes calls on.
 fn next(name: &CStr) -> Option<usize> {
-    let bytes = name.to_bytes();
-    if bytes
-        .strip_prefix(b"P")
-        .unwrap_or(bytes)
-        .starts_with(b"MPI_")
-    {
+    if mpi::is_name(name) {
         return mpi::definition(name);
     }
     // SAFETY: the handle for the next object after this library.

@@ -45,12 +45,7 @@ unsafe extern "C" fn answer(handle: *mut c_void, name: *const c_char) -> Answer 
 
 /// This library's entry point for an MPI function, if it passes calls on to the handle's function.
 fn entry(handle: *mut c_void, name: &CStr) -> Option<usize> {
-    let bytes = name.to_bytes();
-    if !bytes
-        .strip_prefix(b"P")
-        .unwrap_or(bytes)
-        .starts_with(b"MPI_")
-    {
+    if !mpi::is_name(name) {
         return None;
     }
     // SAFETY: the handle that the program has given to `dlsym`.

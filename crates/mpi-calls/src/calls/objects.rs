@@ -26,7 +26,7 @@ pub(super) fn base(address: usize) -> Option<usize> {
     info(address).map(|info| info.dli_fbase as usize)
 }
 
-/// What the linker knows of the object that has this address.
+/// The linker's description of the object that has this address.
 pub(super) fn info(address: usize) -> Option<libc::Dl_info> {
     let mut found = std::mem::MaybeUninit::<libc::Dl_info>::uninit();
     // SAFETY: a place for the answer, which is whole if there is one.

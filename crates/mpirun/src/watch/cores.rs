@@ -40,7 +40,7 @@ enum Way {
     Together,
 }
 
-/// What the present way is taken for.
+/// The purpose of the present way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     Measure,
