@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from elanite.errors import UsageError
-from elanite.formats import benchmarks
+from elanite.formats import benchmarks, recognition
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +41,54 @@ NCCL = """\
         (PERFTEST.format("RDMA_Read"), r":3: RDMA_Read Latency: its time is that of a request"),
         (OSU.format("MPI_Put Latency", "Latency (us)"), r":3: MPI_Put Latency: its time is that"),
         (OSU.format("MPI_Fetch_and_op latency", "Latency (us)"), r":3: .*: its time is that of a"),
+        (OSU.format("OpenSHMEM Put_nbi", "Latency (us)"), r":3: .*: its time is that of a request"),
+        (OSU.format("UPC MEMGET", "Latency (us)"), r":3: .*: its time is that of a request"),
+        (OSU.format("UPC Exchange Latency", "Latency (us)"), r":3: .*: its values are no ping's"),
+        (OSU.format("UPC GatherAll Latency", "Latency (us)"), r":3: .*: its values are no ping's"),
+        (OSU.format("MPI Neighborhood Allgather Latency", "Avg Latency(us)"), r":3: .*: its val"),
+        (OSU.format("MPI Multi-threaded Latency", "Latency (us)"), r":3: .*: its .* of several"),
+        (OSU.format("MPI Multi Latency", "Latency (us)"), r":3: .*: its time is that of several"),
+        (OSU.format("OpenSHMEM Put Message Rate", "Messages/s"), r":3: .*: the columns `# Size"),
+        (
+            OSU.format("MPI Latency", "Avg Latency(us)     Transmit Size"),
+            r":3: .*: the sizes are those of a derived datatype \(-D\)",
+        ),
+        (
+            OSU.format("MPI Latency", "Latency (us)  Validation").replace("3.5", "3.5  Fail"),
+            r":3: MPI Latency: its check of the data failed in this line",
+        ),
+        (IMB.format("Multi-PingPong"), r":4: Multi-PingPong: its time is that of several"),
+        (IMB.format("PingPongMT"), r":4: PingPongMT: its time is that of several messages"),
+        (IMB.format("Reduce_local"), r":4: Reduce_local: its values are no ping's"),
+        (
+            IMB.format("PingPong").replace("#bytes", "Group #bytes").replace("1024", "0 1024"),
+            r":4: PingPong: the columns `Group #bytes",
+        ),
+        (
+            IMB.format("PingPong") + " #bytes #repetitions t_other[usec]\n 1024 1000 7.5\n",
+            r":6: PingPong: the columns `#bytes #repetitions t_other",
+        ),
+        (PERFTEST.format("Atomic FETCH_AND_ADD"), r":3: Atomic .* Latency: its time is that of a"),
+        (PERFTEST.partition("\n")[2], r":2: the benchmark: the table does not tell its test"),
+        (
+            "  Send BW Test\n #bytes #sl #iterations BW peak[Gb/sec] BW average[Gb/sec]\n"
+            " 64 1 5000 2.00 1.00\n",
+            r":3: Send BW: the columns `#bytes #sl",
+        ),
+        (
+            f"# Collective test starting: sendrecv_perf\n{NCCL.format('sum', -1, 100.0)}",
+            r":4: sendrecv_perf: its time is that of several messages",
+        ),
+        (
+            f"# Collective test starting: alltoallv_perf\n{NCCL.format('none', -1, 100.0)}",
+            r":4: alltoallv_perf: its values are no ping's",
+        ),
+        (NCCL.format("sum", "", 100.0), r":3: the benchmark: the row has 8 cells and its .* 9"),
+        (
+            NCCL.format("sum", -1, 100.0).replace("     0\n", "     7\n"),
+            r":3: the benchmark: its check of the data failed",
+        ),
+        (NCCL.format("sum", -1, "0.00"), r":4: .*: the bus bandwidth of a single rank"),
         (
             "# OSU MPI Barrier Latency Test v7.2\n# Avg Latency(us)\n             12.30\n",
             r":3: MPI Barrier Latency: a barrier has no size of a message",
@@ -64,6 +112,53 @@ def test_bandwidths_of_the_same_families_are_loads(tmp_path: Path) -> None:
         PERFTEST.format("RDMA_Write"),
     ):
         assert len(benchmarks.values(text, tmp_path / "out.txt")) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "operation"),
+    [
+        (
+            OSU.format("NCCL Allreduce Latency", "Avg Latency(us)   Min Latency(us)"),
+            3.5,
+            "allreduce",
+        ),
+        (OSU.format("MPI-CUDA Latency Persistent", "Avg Latency(us)   P50 Tail Lat(us)"), 3.5, ""),
+        (
+            OSU.format("MPI All-to-All Personalized Exchange Latency", "Latency (us)"),
+            3.5,
+            "alltoall",
+        ),
+        ("# OMB Python MPI Bcast Test\n# Size (B)      Latency (us)\n1024     3.5\n", 3.5, "bcast"),
+        (
+            "# Benchmarking Iallreduce \n# #processes = 4 \n #bytes #repetitions t_ovrl[usec]"
+            " t_pure[usec] t_CPU[usec] overlap[%]\n 1024 1000 9.0 5.5 4.0 60.0\n",
+            5.5,
+            "allreduce",
+        ),
+        (
+            "  Send_imm Bidirectional BW Test\n #bytes #iterations BW peak[MiB/sec]"
+            " BW average[MiB/sec] MsgRate[Mpps]\n 1024 5000 0.00 1000.0 0.1\n Local results:\n"
+            " #bytes #iterations BW peak[MiB/sec] BW average[MiB/sec] MsgRate[Mpps]\n"
+            " 1024 5000 0.00 490.0 0.1\n",
+            524.288,
+            "",
+        ),
+        (
+            "  Send Latency Test\n #bytes #iterations t_avg[usec] tps average\n 1024 9 1.5 7.0\n",
+            1.5,
+            "",
+        ),
+    ],
+)
+def test_forms_of_known_tables(tmp_path: Path, text: str, value: float, operation: str) -> None:
+    assert getattr(recognition.of_text(text), "remedy", "") == recognition.MEASURED
+    (found,) = benchmarks.values(text, tmp_path / "out.txt")
+    assert (found.message, found.value, found.operation) == (1024, value, operation)
+
+
+def test_half_of_the_processes_of_imb_are_pairs() -> None:
+    heading = "# Benchmarking Uniband \n# #processes = {} \n"
+    assert [benchmarks.pairs(heading.format(count)) for count in (2, 8)] == [1, 4]
 
 
 @pytest.mark.parametrize(

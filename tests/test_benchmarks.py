@@ -127,10 +127,6 @@ def test_a_node_sends_half_of_both_directions(
     assert old in ALL[name]
     found = benchmarks.values(ALL[name].replace(old, new), tmp_path)
     assert [each.value for each in found] == [value / 2 for _, _, value in READ[name]]
-    latencies = benchmarks.values(
-        OSU.replace("MPI Latency", "MPI Bi-Directional Latency"), tmp_path
-    )
-    assert latencies[0].value == 1.15
 
 
 @pytest.mark.parametrize(
@@ -172,7 +168,9 @@ def test_a_nonblocking_collective_is_its_pure_communication(tmp_path: Path) -> N
         ]
 
 
-@pytest.mark.parametrize("label", ["0: ", "12: ", "[1,0]<stdout>:", "[prterun-n1-7@1,0]<stdout>: "])
+@pytest.mark.parametrize(
+    "label", ["0: ", "12: ", "[1,0]<stdout>:", "[prterun-n1-7@1,0]<stdout>: ", "[0] "]
+)
 @pytest.mark.parametrize("name", ALL)
 def test_labels_of_launchers_are_skipped(tmp_path: Path, name: str, label: str) -> None:
     text = "".join(f"{label}{line}\n" for line in ALL[name].splitlines())

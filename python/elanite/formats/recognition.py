@@ -72,8 +72,8 @@ class KnownFormat(Enum):
     EDGES = FileFormat(drawings.EDGES, edges.edges)
 
 
-_LABEL = r"^(?:\[[^\]\n]*\]<std(?:out|err)>:|\d+:)?[ \t]*"
-"""A line's beginning, behind the rank that ``mpirun --tag-output`` or ``srun --label`` writes."""
+_LABEL = r"^(?:\[[^\]\n]*\]<std(?:out|err)>:|\d+:|\[\d+\](?=\s))?[ \t]*"
+"""A line's beginning, behind the rank that a launcher writes (`benchmarks`)."""
 
 MEASURED = "elanite calibrate EXPERIMENT --fit KEY=LOW..HIGH --to FILE"
 KINETO = (
@@ -164,11 +164,11 @@ _RULES: tuple[tuple[str, FileFormat | OtherFormat], ...] = (
         OtherFormat("the logical dimensions of ASTRA-sim", "give its topology.txt of ns-3"),
     ),
     (
-        _LABEL + r"#\s*OSU .*(MPI|NCCL|SHMEM|Test)",
+        _LABEL + r"#\s*(OSU|OMB) .*(MPI|NCCL|SHMEM|Test)",
         OtherFormat("output of the OSU benchmarks", MEASURED),
     ),
     (
-        r"Intel\(R\) MPI Benchmarks|" + _LABEL + r"# Benchmarking \w+",
+        r"Intel\(R\) MPI Benchmarks|" + _LABEL + r"# Benchmarking \w",
         OtherFormat("output of the Intel MPI benchmarks", MEASURED),
     ),
     (
