@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from elanite import _core
@@ -223,7 +224,7 @@ def _open(counted: Sequence[Verdict]) -> list[str]:
         "## Source too vague",
         "",
         *(
-            f"{line}. {v.claim.vague}."
+            f"{line}. {with_links(v.claim.vague)}."
             for v in counted
             if v.state == "source too vague"
             for line in _misses([v])
@@ -278,11 +279,13 @@ def _notes(verdicts: Sequence[Verdict]) -> list[str]:
         "## How the findings are tested",
         "",
         *(f"- `{v.claim.id}`: {v.claim.test}." for v in verdicts if v.claim.test),
-        "",
-        "## Not yet simulated",
-        "",
-        *(f"- `{v.claim.id}` ({v.claim.cited}): {v.claim.says}" for v in verdicts if not v.judged),
+        *_not_yet_simulated([v for v in verdicts if not v.judged]),
     ]
+
+
+def _not_yet_simulated(verdicts: Sequence[Verdict]) -> list[str]:
+    lines = [f"- `{v.claim.id}` ({v.claim.cited}): {v.claim.says}" for v in verdicts]
+    return ["", "## Not yet simulated", "", *lines] if lines else []
 
 
 INTRODUCTION = (
@@ -391,6 +394,11 @@ def _misses(verdicts: Sequence[Verdict]) -> list[str]:
         f"- `{v.claim.id}`: published {published(v.claim)}, simulated {simulated(v)}"
         f" {percent(v.error)}".rstrip()
         + (f", one miss with `{v.claim.one_miss}`" if v.claim.one_miss else "")
-        + (f". {v.claim.known_miss}" if v.claim.known_miss else "")
+        + (f". Reason: {with_links(v.claim.known_miss)}" if v.claim.known_miss else "")
         for v in verdicts
     ]
+
+
+def with_links(text: str) -> str:
+    """A claim's text, in which a page of the documentation is a link for the other pages."""
+    return re.sub(r"\bdocs/([\w-]+\.md)", r"[\1](\1)", text)
