@@ -84,14 +84,20 @@ def test_links_lead_to_pages_and_places_of_the_site(site: Path) -> None:
     assert broken == []
 
 
+def whole(site: Path, name: str) -> str:
+    """All parts of a page of the reference."""
+    parts = [site / "reference" / f"{name}.html", *site.glob(f"reference/{name}-*.html")]
+    return "".join(part.read_text(encoding="utf-8") for part in parts)
+
+
 def test_the_reference_is_whole(site: Path) -> None:
-    library = (site / "reference" / "python.html").read_text(encoding="utf-8")
+    library = whole(site, "python")
     names = {**dict.fromkeys(el.__all__, "elanite."), "mpirun": "elanite.mpirun.", "noise": ""}
     names["measure"] = "elanite.library.noise."
     del names["noise"]
     assert [name for name, module in names.items() if f'id="{module}{name}"' not in library] == []
 
-    commands = (site / "reference" / "cli.html").read_text(encoding="utf-8")
+    commands = whole(site, "cli")
     listed = re.findall(
         r"^  ([a-z]+)  ", execute(command("--help")).out.split("Commands:")[1], re.MULTILINE
     )
@@ -99,7 +105,7 @@ def test_the_reference_is_whole(site: Path) -> None:
     assert [name for name in listed if f'id="elanite-{name}"' not in commands] == []
 
     for kind in ("machine", "experiment"):
-        page = (site / "reference" / f"{kind}.html").read_text(encoding="utf-8")
+        page = whole(site, kind)
         schema = json.loads(_core.schema(kind))
         keys = {
             key
@@ -140,21 +146,41 @@ def test_results_of_notebooks_are_drawn_without_a_network(
 
 
 def test_pages_are_not_long(site: Path, browser: Browser) -> None:
-    """On a wide screen at most 6,000 px, but for the list of all claims. The longest sources are
-    looked at.
-    """
+    """On a wide screen at most 6,000 px. The largest files are looked at."""
     context = browser.new_context(
         viewport={"width": 1400, "height": 900}, java_script_enabled=False, offline=True
     )
     page = context.new_page()
     heights = {}
-    sources = {*(ROOT / "docs").glob("*.md")} - {ROOT / "docs" / "validation.md"}
-    for source in sorted(sources, key=lambda path: -path.stat().st_size)[:14]:
-        page.goto((site / "docs" / f"{source.stem}.html").as_uri())
+    sources = [*site.glob("docs/*.html"), *site.glob("reference/*.html")]
+    for source in sorted(sources, key=lambda path: -path.stat().st_size)[:24]:
+        page.goto(source.as_uri())
         box = page.locator("article").bounding_box()
         heights[source.stem] = box["y"] + box["height"] if box else 0
     context.close()
     assert max(heights.values()) < 5900, heights
+
+
+def test_a_divided_page_has_all_sections_once(site: Path) -> None:
+    """In their order, and listed on the first part with links to their places."""
+    written = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
+    expected = re.findall(r"^## (.+)$", written, re.MULTILINE)
+    assert len(expected) > 15
+    first = (site / "docs" / "validation.html").read_text(encoding="utf-8")
+    listed = re.search(r"<p>Sections: (.*?)</p>", first, re.DOTALL)
+    assert listed
+    found = re.findall(r'href="([^"#]*)#([^"]+)">(?:<[^>]*>)*([^<]+)', listed[1])
+    assert [title for _, _, title in found] == expected
+    parts = list(dict.fromkeys(part or "validation.html" for part, _, _ in found))
+    assert len(parts) > 3
+    headings = [
+        re.sub(r"<[^>]*>|¶", "", heading)
+        for part in parts
+        for heading in re.findall(
+            r"<h[12]>(.*?)</h[12]>", (site / "docs" / part).read_text(encoding="utf-8")
+        )
+    ]
+    assert [heading for heading in headings if not heading.startswith("Validation")] == expected
 
 
 def test_thumbnails_of_the_gallery_are_small_and_have_words(site: Path) -> None:

@@ -3,7 +3,8 @@ makes HTML in ``OUT``.
 
 The pages in ``docs`` stay unchanged, since people also read them on the repository's hosting site.
 Notebooks become pages with the results of their cells (``tutorials``); the reference comes from the
-program itself: help texts, docstrings, and the schemas for machine and experiment files. A link to
+program itself: help texts, docstrings, and the schemas for machine and experiment files. Long
+generated pages are divided (``sections``). A link to
 a file that is no page leads to the repository. From the store that ``--store`` names, the site has
 the papers, a page for each and for each figure (``elanite.report.site``). The gallery has
 thumbnails of these figures, and of the pictures in ``docs`` (``gallery``). Where `make web` has
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import gallery
 import nbformat
+import sections
 import tutorials
 import typer
 from sphinx.cmd.build import main as sphinx
@@ -86,6 +88,10 @@ PAPERS = "papers"
 """The papers' folder within the site."""
 
 
+CLAIMS = ROOT / "docs" / "validation.md"
+"""The list of all claims; on the site, its sections are on several pages."""
+
+
 def with_explorer() -> bool:
     """Whether the explorer's page is built."""
     return (Path(el.__file__).parent / explorer.FOLDER / "index.html").is_file()
@@ -100,7 +106,9 @@ def lay_out(pages: Path, report: Report | None) -> None:
     (pages / "_static").mkdir()
     shutil.copy(ROOT / "website" / "pages.css", pages / "_static")
     for page in sorted((ROOT / "docs").glob("*.md")):
-        (pages / "docs" / page.name).write_text(with_links(page), encoding="utf-8")
+        text = with_links(page)
+        divided = sections.divide(page.stem, text) if page == CLAIMS else {page.stem: text}
+        write(pages / "docs", divided)
     if report is not None:
         front = pages / "index.md"
         title, rest = front.read_text(encoding="utf-8").split("\n", 1)
@@ -130,10 +138,16 @@ def lay_out(pages: Path, report: Report | None) -> None:
         "experiment": of_schema("experiment"),
         "rust": of_crates(),
     }.items():
-        (pages / "reference" / f"{name}.md").write_text(text, encoding="utf-8")
+        write(pages / "reference", sections.divide(name, text))
     (pages / "gallery.md").write_text(
         gallery.page(pages, ROOT / "docs", report, PAPERS), encoding="utf-8"
     )
+
+
+def write(folder: Path, pages: dict[str, str]) -> None:
+    """Write pages by name."""
+    for name, text in pages.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
 
 
 def of_notebooks(pages: Path, folder: Path, names: list[str] | None) -> None:
@@ -166,6 +180,11 @@ def with_links(page: Path) -> str:
         inside = file.relative_to(ROOT)
         if inside.name in ("CHANGELOG.md", "CONTRIBUTING.md") and inside.parent == Path():
             return f"](/{inside.stem.lower()}.md{hash_}{anchor})"
+        if file == CLAIMS and anchor:
+            part = sections.places(CLAIMS.stem, CLAIMS.read_text(encoding="utf-8")).get(anchor)
+            if part is None:
+                raise SystemExit(f"{page}: {target} has no section #{anchor}")
+            return f"](/docs/{part}.md#{anchor})"
         if inside.parent == Path("docs") and inside.suffix in (".md", ".svg"):
             return f"](/{inside}{hash_}{anchor})"
         if inside.parent == Path("notebooks"):
@@ -217,19 +236,23 @@ def of_library() -> str:
     ]
     lines += [f".. autofunction:: elanite.{name}" for name in [*functions, *sorted(lacking)]]
     lines += [f".. autofunction:: {name}" for name in verbs.values()]
-    lines += ["```", "", "## Classes and errors", "", "```{eval-rst}"]
+    lines += ["```", ""]
     for name in [
         *(f"elanite.{name}" for name in classes),
         "elanite.results.congestion.Matrix",
         "elanite.mpirun.Options",
     ]:
         lines += [
+            f"## {name.rsplit('.', 1)[-1]}",
+            "",
+            "```{eval-rst}",
             f".. autoclass:: {name}",
             "   :members:",
             "   :exclude-members: __init__, __new__",
+            "```",
             "",
         ]
-    return "\n".join([*lines, "```", ""])
+    return "\n".join(lines)
 
 
 def of_schema(kind: str) -> str:
@@ -244,11 +267,11 @@ def of_schema(kind: str) -> str:
     for name, part in parts.items():
         if "properties" in part:
             tables += [
-                f"\n({kind}-{name.lower()})=\n## {name}\n\n{part.get('description', '')}\n",
+                f"\n({kind}-section-{name.lower()})=\n## {name}\n\n{part.get('description', '')}\n",
                 *_table(part),
             ]
         else:
-            tables.append(f"\n({kind}-{name.lower()})=\n## {name}\n\n{_sentence(part)}\n")
+            tables.append(f"\n({kind}-section-{name.lower()})=\n## {name}\n\n{_sentence(part)}\n")
     return "\n".join(tables).replace("KIND-", f"{kind}-")
 
 
@@ -269,7 +292,7 @@ def _kind(what: dict[str, Any]) -> str:
     """A key's type, in a few words."""
     if "$ref" in what:
         name = what["$ref"].rsplit("/", 1)[-1]
-        return f"[{name}](#KIND-{name.lower()})"
+        return f"[{name}](#KIND-section-{name.lower()})"
     if "const" in what:
         return f"`{json.dumps(what['const'])}`"
     if "enum" in what:
