@@ -25,6 +25,11 @@ LEAST_LETTERS = 10.5
 """Pixels of a readable letter's size."""
 
 
+TOPOLOGIES = "network and routing"
+SUITES = "suite"
+"""The first cells of tables' heads."""
+
+
 def pictures() -> dict[str, tuple[str, str]]:
     """The first part's pictures: each file's alternative text, and the text beside it."""
     text = README.read_text(encoding="utf-8")
@@ -66,14 +71,45 @@ def test_pictures_are_small_and_readable_on_a_phone_in_light_and_dark(file: str)
     assert next(iter(picture)).tag.endswith("title")
 
 
-def test_the_picture_of_networks_has_the_values_of_the_page_about_today() -> None:
-    page = (ROOT / "docs" / "today.md").read_text(encoding="utf-8")
-    table = page.split("| network and routing |")[1].split("\n\n")[0].splitlines()[2:]
-    worst = [min(float(cell) for cell in row.split("|")[2:-1]) for row in table]
-    assert len(worst) == 9
+def rows(page: str, first: str) -> list[list[str]]:
+    """The cells of a page's table, but for its head, which begins with the words ``first``."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    table = text.split(f"| {first} | ")[1].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in table]
+
+
+def said(sentence: str) -> tuple[str, ...]:
+    """The figures in a sentence of README, by a pattern; line ends are spaces."""
+    (found,) = re.findall(sentence, " ".join(README.read_text(encoding="utf-8").split()))
+    return found if isinstance(found, tuple) else (found,)
+
+
+def test_figures_about_networks_are_those_of_the_page_about_today() -> None:
+    table = {row[0]: [float(cell) for cell in row[1:]] for row in rows("today.md", TOPOLOGIES)}
+    assert len(table) == 9
+    worst = [min(loads) for loads in table.values()]
     text = (ROOT / "docs" / "readme-networks.svg").read_text(encoding="utf-8")
     assert f"from {min(worst):.0f} GB/s (" in text, "make docs"
     assert f"to {max(worst):.0f} GB/s (" in text, "make docs"
+    switched = [loads for network, loads in table.items() if network != "torus"]
+    uniform = [loads[0] for loads in switched]
+    found = said(
+        r"all but the torus carry (\d+) to (\d+) GB/s per node;"
+        r" in the worst of five patterns they carry (\d+) to (\d+),"
+    )
+    lowest = [min(loads) for loads in switched]
+    assert found == tuple(
+        f"{value:.0f}" for value in (min(uniform), max(uniform), min(lowest), max(lowest))
+    )
+    reversal = (table["fat tree, destination modulo"][2], table["fat tree, adaptive"][2])
+    found = said(r"a node gets ([\d.]+) GB/s instead of ([\d.]+)\. ")
+    assert found == tuple(f"{value:.1f}" for value in reversal)
+
+
+def test_counts_of_tests_are_those_of_the_page_about_conformance() -> None:
+    (mpich,) = (row for row in rows("conformance.md", SUITES) if row[0].startswith("MPICH"))
+    found = said(r"In MPICH's suite, (\d+) tests pass natively, and (\d+) of these pass")
+    assert found == tuple(mpich[2:4])
 
 
 def parts(picture: bytes) -> list[bytes]:
