@@ -270,6 +270,13 @@ def test_hosts_keep_their_names_where_adapters_have_one_description(tmp_path: Pa
     assert list(read(tmp_path, text).nodes) == ["cn2.H-a2.1", "cn2.H-a3.1", "cn3", "cn10"]
 
 
+def test_a_description_in_a_fabric_states_no_rate(tmp_path: Path) -> None:
+    text = ALL["ibnetdiscover"]
+    named = text.replace('" lid', ' 4xSDR" lid')
+    assert named != text
+    assert rates(read(tmp_path, named)) == rates(read(tmp_path, text))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -86,9 +86,7 @@ def read(text: str, file: Path) -> Network:
             key = (own, other) if (other, own) not in ends else (other, own)
             if kinds[here][0] == "switch" and (words := _described(remark)):
                 described.setdefault(peer, words)
-            own_rate, known = (
-                _TRAINED.search(each) for each in (remark, ends.get(key, ("", 0))[0])
-            )
+            own_rate, known = (_trained(each) for each in (remark, ends.get(key, ("", 0))[0]))
             if known is None:  # the other end may lack it
                 ends[key] = remark, ends.get(key, ("", line))[1]
             elif own_rate is not None and own_rate[0] != known[0]:
@@ -107,6 +105,11 @@ def read(text: str, file: Path) -> Network:
             " first one holds"
         )
     return checked(network, file)
+
+
+def _trained(remark: str) -> re.Match[str] | None:
+    """Width and speed, which a description in quotes may have, too."""
+    return _TRAINED.search(re.sub(r'"[^"]*"', "", remark))
 
 
 def _described(remark: str) -> str:
@@ -154,7 +157,7 @@ def _fill(
         network.nodes[names[end]] = adapters[end]
     unknown = 0
     for own, other, remark, line in kept:
-        found = _TRAINED.search(remark)
+        found = _trained(remark)
         unknown += found is None
         rate = gigabits(Fraction(_LANE[found[2]]) * int(found[1])) if found else None
         network.cables.append(
