@@ -299,7 +299,7 @@ SPOILT = [
         r":2: 3 connections are promised, and the file has 2",
     ),
     ("matrix", "15->3", "16->3", r":4: there is no node 16: there are 16, 0 to 15"),
-    ("matrix", "start 1000000", "trigger 1", r":3: a list of flows has no triggers; .*GOAL"),
+    ("matrix", "start 1000000", "trigger 1", r":3: there is no trigger 1: write trigger id 1 one"),
     ("matrix", "size 4096", "length 4096", r":4: `length 4096` is not a part of a connection"),
     ("matrix", " size 300000", "", r":3: the connection has no size"),
     (

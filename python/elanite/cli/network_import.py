@@ -43,6 +43,7 @@ class Import(Request):
       NAME.placement.txt   its hosts by name, as a placement of ranks
       NAME.flows.csv       the flows, if a file has any
       NAME.traffic.toml    an experiment with these flows on the machine
+      NAME.goal            the flows as a trace, if some wait for others
 
     Comments at the head of each file list assumptions and omissions. Adapters, buses, hosts and the
     rules of switches are those of the machine of --from. An existing file is never overwritten.
@@ -86,7 +87,7 @@ class Import(Request):
         """Run the command."""
         from elanite import formats
         from elanite.errors import UsageError
-        from elanite.inputs import network_import, network_traffic, sources
+        from elanite.inputs import network_import, network_trace, network_traffic, sources
 
         network: Network | None = None
         origin = ""
@@ -120,7 +121,10 @@ class Import(Request):
             texts, notes = dict(made.texts), list(made.notes)
             if any(not each.isdecimal() for each in network.nodes):
                 texts[".placement.txt"] = network_traffic.placement(network)
-        if lists:
+        if network_trace.needed(lists):
+            texts[".goal"], more = network_trace.trace(lists, network)
+            notes += more
+        elif lists:
             texts[".flows.csv"], more = network_traffic.flows(lists, network)
             notes += more
             if network is not None:
@@ -136,6 +140,9 @@ class Import(Request):
             say(f"note: {note}")
         if network is not None:
             say(f"next: elanite check {target}; elanite new experiment NAME --from {target}")
+        if ".goal" in texts:
+            machine = target if network is not None else "MACHINE"
+            say(f"next: elanite replay {target.with_suffix('.goal')} --machine {machine}")
 
     def _write(self, texts: dict[str, str], target: Path) -> list[Path]:
         """Write all files, unless one exists; the machine last."""

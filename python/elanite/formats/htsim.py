@@ -1,4 +1,4 @@
-"""htsim's fat trees and connection matrices, as csg-htsim and the UEC branch read them.
+"""htsim's fat trees, as csg-htsim and the UEC branch read them.
 
 A ``.topo`` states nodes, tiers and the hosts in a pod, and for each tier its switches' ports
 downwards and upwards, the rate and the delay for the links below it, and the count of parallel
@@ -18,11 +18,7 @@ Ports decide the wiring. In a pod every tier 0 switch is joined to every tier 1 
 switch at place p in its pod is joined to the tier 2 switches p, p + A, p + 2 A, ..., where a pod
 has A tier 1 switches. Queues are left out: links are lossless here.
 
-A ``.cm`` has the node and connection counts, then a line ``5->0 id 1 start 1000000 size 300000``
-for each: the start in picoseconds and the size in bytes. Connections that a trigger starts have no
-place in a flow list, nor have those without an end (``size 0``).
-
-Source: ``fat_tree_topology.cpp`` and ``connection_matrix.cpp`` in spcl/HTSIM.
+Source: ``fat_tree_topology.cpp`` in spcl/HTSIM.
 """
 
 from __future__ import annotations
@@ -31,14 +27,13 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from elanite.formats.network import MOST_CABLES, MOST_NODES, Cable, Flow, Network, checked, fail
+from elanite.formats.network import MOST_CABLES, MOST_NODES, Cable, Network, checked, fail
 from elanite.formats.quantities import gigabits
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 TOPOLOGY = "htsim topology (.topo)"
-MATRIX = "htsim connection matrix (.cm)"
 
 _HEADER = ("nodes", "tiers", "podsize")
 _KEYS = (
@@ -235,89 +230,3 @@ def _notes(network: Network, tiers: dict[int, Values], count: int) -> None:
                     f"tier {number}: `Oversubscribed {stated[0]}` (line {stated[1]}) contradicts"
                     f" {below} ports down and {above} up; the ports decide"
                 )
-
-
-_CONNECTION = re.compile(r"(\d{1,9})->(\d{1,9})")
-_NUMBERED = ("id", "msg", "start", "size", "prio", "send_done_trigger", "recv_done_trigger")
-
-
-def matrix(text: str, file: Path) -> Network:
-    """Read a connection matrix. Raises ``UsageError``."""
-    network = Network(MATRIX)
-    header: Values = {}
-    for line, written in enumerate(text.splitlines(), 1):
-        words = written.split()
-        if not words or words[0].startswith("#"):
-            continue
-        if ends := _CONNECTION.fullmatch(words[0]):
-            network.flows.append(_flow(file, line, ends, words[1:]))
-        elif words[0] in ("trigger", "failure"):
-            _unknown(file, line, words[0])
-        elif words[0] in ("Nodes", "Connections", "Triggers", "Failures"):
-            if len(words) < 2 or not re.fullmatch(r"\d{1,9}", words[1]):
-                fail(file, line, f"`{words[0]}` needs a whole number")
-            header[words[0]] = (int(words[1]), line)
-        else:
-            fail(
-                file,
-                line,
-                f"`{written.strip()[:60]}` is not a line of a connection matrix: write 5->0 start 0"
-                " size 1000",
-            )
-    for key, count in (("Connections", len(network.flows)), ("Triggers", 0), ("Failures", 0)):
-        if key in header and header[key][0] != count:
-            if key != "Connections":
-                _unknown(file, header[key][1], key.lower()[:-1])
-            fail(
-                file,
-                header[key][1],
-                f"{header[key][0]} connections are promised, and the file has {count}",
-            )
-    if any(" prio " in line for line in text.splitlines()):
-        network.notes.append(
-            "prio is the order of a receiver's credits (pulls), which there are not here: left out"
-        )
-    nodes = header.get("Nodes", (MOST_NODES, 0))[0]
-    for flow in network.flows:
-        for end in (flow.source, flow.destination):
-            if int(end) >= nodes:
-                fail(
-                    file, flow.line, f"there is no node {end}: there are {nodes}, 0 to {nodes - 1}"
-                )
-    return network
-
-
-def _unknown(file: Path, line: int, word: str) -> None:
-    remedy = (
-        "write what waits for other messages as a trace in GOAL (elanite replay)"
-        if word == "trigger"
-        else "state failures as faults of the experiment"
-    )
-    fail(file, line, f"a list of flows has no {word}s; {remedy}")
-
-
-def _flow(file: Path, line: int, ends: re.Match[str], words: list[str]) -> Flow:
-    values: dict[str, int] = {}
-    for key, value in zip(words[::2], words[1::2], strict=False):
-        if key == "trigger" or key.endswith("_trigger"):
-            _unknown(file, line, "trigger")
-        # htsim reads starts as decimal picoseconds.
-        if key not in _NUMBERED or not re.fullmatch(r"\d{1,18}(\.\d{0,12})?", value):
-            fail(
-                file,
-                line,
-                f"`{key} {value}` is not a part of a connection; allowed: {', '.join(_NUMBERED)}",
-            )
-        values[key] = int(value.partition(".")[0])
-    if len(words) % 2:
-        fail(file, line, f"`{words[-1]}` has no value")
-    for key in ("start", "size"):
-        if key not in values:
-            fail(file, line, f"the connection has no {key}: write {key} and a number")
-    if values["size"] == 0:
-        fail(
-            file,
-            line,
-            "a size of 0 is a connection until the simulation ends in htsim: write its bytes",
-        )
-    return Flow(values["start"], str(int(ends[1])), str(int(ends[2])), values["size"], line)

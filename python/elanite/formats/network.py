@@ -57,6 +57,10 @@ class Flow:
     line: int
     group: int = 0
     """Its priority group."""
+    waits: tuple[tuple[int, bool], ...] = ()
+    """Earlier flows whose ends it waits for, by their places in the list; and whether at their
+    destination instead of their source.
+    """
 
 
 @dataclass

@@ -17,6 +17,7 @@ from elanite.formats import (
     drawings,
     edges,
     htsim,
+    htsim_matrix,
     infiniband,
     infragraph,
     metis,
@@ -60,7 +61,7 @@ class KnownFormat(Enum):
     NS3_TOPOLOGY = FileFormat(ns3.TOPOLOGY, ns3.topology)
     NS3_FLOWS = FileFormat(ns3.FLOWS, ns3.flows, flows=True)
     HTSIM_TOPOLOGY = FileFormat(htsim.TOPOLOGY, htsim.topology)
-    HTSIM_MATRIX = FileFormat(htsim.MATRIX, htsim.matrix, flows=True)
+    HTSIM_MATRIX = FileFormat(htsim_matrix.NAME, htsim_matrix.read, flows=True)
     ANYNET = FileFormat(anynet.NAME, anynet.read)
     SIMGRID = FileFormat(simgrid.NAME, simgrid.read)
     SLURM = FileFormat(slurm.NAME, slurm.read)

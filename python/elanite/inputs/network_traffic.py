@@ -32,9 +32,7 @@ def flows(lists: Sequence[tuple[str, Network]], network: Network | None) -> tupl
     Node numbers are the network's; without one, the files'. Raises ``UsageError``.
     """
     notes = [note for _, each in lists for note in each.notes]
-    numbers = {name: number for number, name in enumerate(network.nodes)} if network else {}
-    # ns-3 and htsim number hosts; a reader that names them otherwise keeps their order.
-    plain = network is not None and not all(name.isdecimal() for name in numbers)
+    numbers = NodeNumbers(network)
     groups = priorities(lists)
     if network is None and len(groups) > 1:
         notes.append(
@@ -50,10 +48,7 @@ def flows(lists: Sequence[tuple[str, Network]], network: Network | None) -> tupl
     rows, skipped = [], 0
     for origin, each in lists:
         for flow in each.flows:
-            ends = [
-                _node(end, numbers, network, plain=plain, origin=origin, flow=flow)
-                for end in (flow.source, flow.destination)
-            ]
+            ends = numbers.ends(flow, origin)
             if flow.size > MOST_SIZE:
                 raise UsageError(
                     f"{origin}:{flow.line}: {flow.size:,} bytes are more than a flow may have,"
@@ -71,7 +66,7 @@ def flows(lists: Sequence[tuple[str, Network]], network: Network | None) -> tupl
         )
     if skipped:
         notes.append(f"{skipped} flows without bytes, or from a node to itself, are left out")
-    if numbers and not plain and any(int(name) != number for name, number in numbers.items()):
+    if numbers.renumbered:
         notes.append(
             "nodes are numbered from 0 on in the order of the hosts' numbers, in flows as well"
         )
@@ -94,28 +89,42 @@ def _listed(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers))
 
 
-def _node(
-    end: str,
-    numbers: dict[str, int],
-    network: Network | None,
-    *,
-    plain: bool,
-    origin: str,
-    flow: Flow,
-) -> int:
-    if network is None:
-        return int(end)
-    found = (
-        (int(end) if int(end) < network.count() else None)
-        if plain or not numbers
-        else numbers.get(end)
-    )
-    if found is None:
-        raise UsageError(
-            f"{origin}:{flow.line}: there is no node {end} in the network, which has"
-            f" {network.count():,}"
+class NodeNumbers:
+    """The node numbers of flows: the network's; without one, the files'."""
+
+    def __init__(self, network: Network | None) -> None:
+        self.count = network.count() if network else None
+        self._numbers = (
+            {name: number for number, name in enumerate(network.nodes)} if network else {}
         )
-    return found
+        # ns-3 and htsim number hosts; a reader that names them otherwise keeps their order.
+        self._plain = network is None or not all(name.isdecimal() for name in self._numbers)
+
+    @property
+    def renumbered(self) -> bool:
+        """Whether a node has another number than its name."""
+        return not self._plain and any(
+            int(name) != number for name, number in self._numbers.items()
+        )
+
+    def ends(self, flow: Flow, origin: str) -> tuple[int, int]:
+        """A flow's nodes. Raises ``UsageError``."""
+        source, destination = (
+            self._number(end, flow, origin) for end in (flow.source, flow.destination)
+        )
+        return source, destination
+
+    def _number(self, end: str, flow: Flow, origin: str) -> int:
+        if not self._plain and self._numbers:
+            found = self._numbers.get(end)
+        else:
+            found = int(end) if self.count is None or int(end) < self.count else None
+        if found is None:
+            raise UsageError(
+                f"{origin}:{flow.line}: there is no node {end} in the network, which has"
+                f" {self.count:,}"
+            )
+        return found
 
 
 def _start(picoseconds: int) -> str:
