@@ -76,7 +76,9 @@ def test_the_matrices_of_a_picture_have_the_scale_of_the_page(result: el.Result)
             and "scale" in layer["encoding"]["color"]
         }
         assert len(ends) <= 1
-    assert all("The colours are the same in all pictures" in figure.caption for figure in drawn)
+    assert all(
+        "All points have the same colours: the darkest link" in figure.caption for figure in drawn
+    )
     assert not any("most loaded link in the picture" in figure.caption for figure in drawn)
 
 

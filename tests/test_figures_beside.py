@@ -98,7 +98,7 @@ def test_captions_round_the_exact_sums_as_tables_do(cases: list[PicturePoint]) -
         for one in matrix_comparison.draw([replace(cases[0], matrix=longer)])
         if one.name == "waits"
     )
-    assert "the darkest link has 1,796 µs" in figure.caption
+    assert "The darkest link has 1,796 µs" in figure.caption
     longer = replace(
         first, links=first.links.with_columns(pl.col("waiting_us") * scale * 1796.503 / 1796.497)
     )
@@ -107,7 +107,7 @@ def test_captions_round_the_exact_sums_as_tables_do(cases: list[PicturePoint]) -
         for one in matrix_comparison.draw([replace(cases[0], matrix=longer)])
         if one.name == "waits"
     )
-    assert "the darkest link has 1,797 µs" in figure.caption
+    assert "The darkest link has 1,797 µs" in figure.caption
 
 
 def test_the_sums_are_those_of_the_matrices(cases: list[PicturePoint]) -> None:

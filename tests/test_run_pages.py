@@ -353,7 +353,13 @@ def test_the_page_of_a_real_run(elanite: Command, tmp_path: Path, mpi_programs: 
     busiest = tables["links"].sort("busy_ps", "link", descending=[True, False]).row(0, named=True)
     alike = tables["links"].filter(tables["links"]["busy_ps"] > 0.999 * busiest["busy_ps"])
     assert any(f"{link['from']} → {link['to']}" in findings for link in alike.iter_rows(named=True))
-    assert "Congestion matrix" in parts.headings or "Congestion matrix" in page
+    scales = re.findall(r"Sums in µs; k is 1,000 µs\. The darkest link has ([0-9.,]+) µs", page)
+    links = tables["links"]
+    waits = links.filter(pl.col("from").str.starts_with("switch"))["waiting_ps"]
+    assert scales == [number(sums.max() / 1e6) for sums in (waits, links["delay_ps"])], (
+        "absolute sums, as on pages of experiments"
+    )
+    assert "In a folder with the files that are not inside the page" in page
     block = re.search(r'id="elanite-inputs">(.*?)</script>', page)
     assert block is not None
     inputs = json.loads(block[1])

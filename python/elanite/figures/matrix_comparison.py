@@ -120,12 +120,13 @@ def draw(cases: Sequence[PicturePoint], start: int = 0) -> list[Figure]:
         most = _largest_sums(pictures)
         if not any(most.values()):
             continue
+        scale = _scale(most, len(cases))
         for place, (of, here, picture) in enumerate(
             zip(apart, networks.values(), pictures, strict=True), 1
         ):
             name = f"{kind}-{place}" if several else kind
             ends = _ends(here, cases[start])
-            caption = _caption(view(here[0].matrix), most, picture)
+            caption = _caption(view(here[0].matrix), most, scale, picture)
             found.append(
                 Figure(
                     name,
@@ -140,7 +141,7 @@ def draw(cases: Sequence[PicturePoint], start: int = 0) -> list[Figure]:
             if len(here) > 1:
                 name, caption = (
                     f"{name}-difference",
-                    f"The first point less the second one. {_scale(most)}",
+                    f"The first point less the second one. {scale}",
                 )
                 if grouped(view(here[0].matrix)):
                     caption += f" {SEVERAL} In the two points these may be different ones."
@@ -197,6 +198,7 @@ def still_pictures(cases: Sequence[PicturePoint]) -> Iterator[Figure]:
         most = _largest_sums(pictures)
         if not any(most.values()):
             continue
+        scale = _scale(most, len(cases))
         for place, (case, picture) in enumerate(zip(cases, pictures, strict=True), 1):
             name = f"{kind}-{place}"
             heading = ", ".join(filter(None, [title, case.label]))
@@ -205,7 +207,7 @@ def still_pictures(cases: Sequence[PicturePoint]) -> Iterator[Figure]:
                 name,
                 heading,
                 "",
-                _caption(view(case.matrix), most, picture, still=True),
+                _caption(view(case.matrix), most, scale, picture, still=True),
                 chart,
                 True,
                 _reader_table(picture),
@@ -261,15 +263,19 @@ def _largest_sums(pictures: Sequence[_Picture]) -> dict[str, float]:
     return {kind: max(picture.largest[kind] for picture in pictures) for kind in ("link", "switch")}
 
 
-def _scale(most: dict[str, float]) -> str:
-    return (
-        f"The colours are the same in all pictures: the darkest link has {number(most['link'])} µs,"
-        f" the darkest switch {number(most['switch'])} µs."
+def _scale(most: dict[str, float], points: int) -> str:
+    """The caption sentence on the darkest colours. Waits and delays have scales of their own."""
+    darkest = (
+        f"darkest link has {number(most['link'])} µs, the darkest switch"
+        f" {number(most['switch'])} µs."
     )
+    return f"{'The' if points == 1 else 'All points have the same colours: the'} {darkest}"
 
 
-def _caption(view: View, most: dict[str, float], picture: _Picture, *, still: bool = False) -> str:
-    said = f"{blocks(view)}{view.says} Sums in µs; k is 1,000 µs. {_scale(most)}"
+def _caption(
+    view: View, most: dict[str, float], scale: str, picture: _Picture, *, still: bool = False
+) -> str:
+    said = f"{blocks(view)}{view.says} Sums in µs; k is 1,000 µs. {scale}"
     if len(picture.moments) > 1:
         said += f" {SLIDES}"
     elif not still and any(case.matrix.slice_count for case in picture.cases):

@@ -9,7 +9,7 @@ import polars as pl
 from elanite.base.rows import first
 from elanite.base.rows import rows as rows_of
 from elanite.base.text import counted, part
-from elanite.figures import matrix
+from elanite.figures import matrix_comparison
 from elanite.mpirun.summary import Link, Sizes, busiest, hottest, named, size, waits
 from elanite.report.pages.frame import PageTable, Section
 from elanite.results.congestion import Fault, in_words, of_tables, parallel
@@ -226,7 +226,7 @@ def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> S
     text, drawn = [], []
     if links["delay_ps"].sum():
         congestion = of_tables(point, links, empty("slices"), (0.0, time_us), 0, faults)
-        drawn = matrix.draw(congestion, "matrix", "Congestion matrix")
+        drawn = matrix_comparison.draw([matrix_comparison.PicturePoint("", congestion)])
     elif len(busy):
         text = ["No packet waited for a link, so that the congestion matrix is zero."]
     return Section("Links", text, drawn, found)
