@@ -174,6 +174,22 @@ def test_a_caption_names_the_intervals_that_the_frame_cuts() -> None:
         assert f"Longer than the axis, and cut at the frame: {words}" in figure.caption
 
 
+@pytest.mark.parametrize(
+    ("factor", "said"),
+    [
+        (1.0, "Curves with equal values lie on each other: x behind y."),
+        (1.001, "Curves too near to be told apart: x behind y."),
+        (1.2, None),
+    ],
+)
+def test_hidden_curves_of_loads_are_named(factor: float, said: str | None) -> None:
+    """The offered loads of near curves need not be equal to the bit."""
+    rows = traffic().with_columns(kind=pl.lit("x"))
+    other = rows.with_columns(kind=pl.lit("y"), value=factor * pl.col("value"))
+    (figure,) = own(pl.concat([rows, other]), draw="loads", metric="", x="")
+    assert (said in figure.caption) if said else (" behind " not in figure.caption)
+
+
 def test_zero_has_a_place_on_every_axis() -> None:
     rows = pings().filter(pl.col("source") == "elan", pl.col("destination") == "elan")
     for scale in ("log", "sizes", "decades"):

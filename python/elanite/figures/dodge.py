@@ -104,12 +104,18 @@ def words(data: pl.DataFrame) -> str:
 
 
 def hidden_marks(
-    data: pl.DataFrame, place: str | None, ends: axes.Ends, *, log: bool = False
+    data: pl.DataFrame,
+    place: str | None,
+    ends: axes.Ends,
+    *,
+    log: bool = False,
+    right: float | None = None,
 ) -> str:
     """The caption sentences about curves with each mark behind one on another curve, which is in
     front.
 
-    ``place`` is the horizontal axis's column, and ``ends`` are the vertical one's ends. Marks are
+    ``place`` is the horizontal axis's column, and ``ends`` are the vertical one's ends. The
+    horizontal axis of a measured quantity goes from 0 to ``right``. Marks are
     behind others where they are nearer than ``TOUCH``; curves with equal values are distinguished
     from near ones. Marks that were moved hide no others, but equal curves may be mistaken for one.
     """
@@ -123,6 +129,18 @@ def hidden_marks(
     def near(one: float, other: float) -> bool:
         return abs(math.log(one / other) if log and min(one, other) > 0 else one - other) <= least
 
+    def covered(own: Mapping[object, float], other: Mapping[object, float]) -> bool:
+        if right is None:
+            return own.keys() <= other.keys() and all(near(own[at], other[at]) for at in own)
+        beside = TOUCH / NARROW * right
+        return all(
+            any(
+                abs(float(str(at)) - float(str(to))) <= beside and near(own[at], other[to])
+                for to in other
+            )
+            for at in own
+        )
+
     equal: dict[str, str] = {}
     close: dict[str, str] = {}
     for number, name in enumerate(names):
@@ -130,11 +148,7 @@ def hidden_marks(
             own, other = places[name], places[front]
             if own.items() <= other.items():
                 equal[name] = front
-            elif (
-                not aside
-                and own.keys() <= other.keys()
-                and all(near(own[at], other[at]) for at in own)
-            ):
+            elif not aside and covered(own, other):
                 close[name] = front
     close = {name: front for name, front in close.items() if name not in equal}
     quote = "“{}”" if any(";" in name for name in names) else "{}"

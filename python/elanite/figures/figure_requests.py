@@ -17,7 +17,7 @@ import polars as pl
 
 from elanite.base.text import counted, grouped, plain, value_list
 from elanite.errors import UsageError
-from elanite.figures import axes, origin, published_values, request_layers
+from elanite.figures import axes, dodge, origin, published_values, request_layers
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.style import Figure, layered
@@ -238,7 +238,12 @@ def loads(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
             *published_values.layers(stated, axes.rounded((0.0, to[1]))),
             *request_layers.crossing(one),
         ]
-        words = [layers_of.signs(data, to[1], CURVE), grouping.words, _other_loads(grouping, data)]
+        words = [
+            layers_of.signs(data, to[1], CURVE),
+            dodge.hidden_marks(data, "offered", (0.0, to[1]), right=to[0]),
+            grouping.words,
+            _other_loads(grouping, data),
+        ]
         yield figure(one, found + rules, " ".join(filter(None, words)), dashed=bool(rules))
 
 
