@@ -157,6 +157,23 @@ def test_nothing_moves_without_intervals() -> None:
         assert dodge.SIDE_BY_SIDE not in figure.caption
 
 
+@pytest.mark.parametrize(("values", "beside"), [((1.0, 1.0), True), ((1.0, 9.0), False)])
+def test_marks_of_names_hide_no_others(values: tuple[float, float], beside: bool) -> None:
+    """No line shows which curve a hidden mark belongs to."""
+    rows = [
+        {"series": "s", "job": job, "seed": 1, "case": case, "metric": "slowdown", "unit": ""}
+        | {"batch": None, "value": value}
+        for case in ("packed", "spread")
+        for job, value in zip("ab", values, strict=True)
+    ]
+    (figure,) = default_figures.draw(
+        pl.DataFrame(rows, schema_overrides={"batch": pl.UInt32}), {"s": "traces"}
+    )
+    places = pixels(figure, "mark-symbol")
+    assert len(places) == (4 if beside else 2)
+    assert (dodge.SIDE_BY_SIDE in figure.caption) == beside
+
+
 def test_every_mark_has_an_area() -> None:
     """Filled marks have no outline: a line would be invisible, and its value missing."""
     for shape in SHAPES:

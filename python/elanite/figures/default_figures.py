@@ -11,6 +11,7 @@ it beyond its interval, and by more than 5%, the axis has the offered load.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from elanite.base.text import MEAN, SCALE, YES_OR_NO, heading, number, with_half
 from elanite.figures import axes, dodge, grouping
 from elanite.figures.colours import PALETTE
 from elanite.figures.grouping import CURVE, Panel
-from elanite.figures.style import FORMAT, Figure, colour, layered, shape
+from elanite.figures.style import FORMAT, HEIGHT, Figure, colour, layered, shape
 from elanite.results.frames import STATE, SUFFIX, averaged, resolved, summarise
 from elanite.results.states import LOST, QueueState, with_states
 
@@ -51,6 +52,9 @@ GROWING = (
     "At saturated loads, queues grow: latencies there depend on the length of the measured window."
 )
 """The caption sentence on latencies at saturated loads."""
+
+SIZE = 45
+"""A mark's area, in square pixels."""
 
 LABEL = "_label"
 """The column with list or name labels on the horizontal axis."""
@@ -158,6 +162,8 @@ def _metric(
         name = f"{series}-{metric}" + (f"-{nth}" if len(panels) > 1 else "")
         here = ", ".join(filter(None, [title, panel.words]))
         reach = ends if common else axes.ends(means, log=log)
+        if not (log or _joined(means, main, found) or dodge.words(means)):
+            means = dodge.separated(means, place, x, "mean", _mark_height(reach))
         layers = _layers(means, x, (metric, unit), main, found, reach, log=log)
         cut = axes.cut(means, reach, _mark(means, main, found), log=log)
         more = [
@@ -294,7 +300,7 @@ def _layers(
     aside = dodge.offset(data) if len(order) > 1 else alt.Undefined
     tint = alt.Undefined if len(order) > 1 else PALETTE[0]
     ends_of = [alt.Tooltip(f"{end}:Q") for end in ("low", "high") if data["low"].count()]
-    points = base.mark_point(filled=True, size=45, opacity=1, color=tint, xOffset=aside).encode(
+    points = base.mark_point(filled=True, size=SIZE, opacity=1, color=tint, xOffset=aside).encode(
         y=y, tooltip=[*tips, alt.Tooltip("mean:Q", title=metric), *ends_of]
     )
     layers: Layers = [points]
@@ -306,13 +312,24 @@ def _layers(
                 y=alt.Y("low:Q", title=label), y2=alt.Y2("high:Q")
             ),
         )
-    if main is not None and found.lines and grouping.measurable(data, main):
+    if _joined(data, main, found):
         layers.insert(0, base.mark_line(color=tint, xOffset=aside).encode(y=y))
     if len(order) > 1:
         by_curve = colour(CURVE, order, legend)
         layers = [layer.encode(color=by_curve) for layer in layers if isinstance(layer, alt.Chart)]
         layers[-1] = points.encode(color=by_curve, shape=shape(CURVE, order, legend))
     return layers
+
+
+def _joined(data: pl.DataFrame, main: str | None, found: Grouping) -> bool:
+    """Whether lines join the marks."""
+    return main is not None and found.lines and grouping.measurable(data, main)
+
+
+def _mark_height(reach: Ends) -> float:
+    """A mark's height, in vertical axis units."""
+    low, high = axes.rounded(reach)
+    return math.sqrt(SIZE) * (high - low) / HEIGHT
 
 
 def _log(rows: pl.DataFrame, main: str | None, unit: str, values: list[float]) -> bool:
