@@ -109,6 +109,9 @@ def test_the_hottest_link_names_its_equals(tmp_path: Path) -> None:
     assert "(load 1 GB/s; as 1 other link; as hot at 2 of 3 loads), busy" in said
     apart = [*links, replace(same, curve="the other")]
     assert "as hot at 2 of 3 loads of all configurations)" in hot_links.sentence(same, apart, None)
+    longer = replace(same, links=best.links.with_columns(busy=pl.col("busy") / 2))
+    said = hot_links.sentence(best, [*links, longer], None)
+    assert "as hot at 2 of 3 loads" in said, "by waits, whatever the part of a longer window"
     alone = [replace(one, curve=one.configuration) for one in apart]
     assert "as hot in 2 of 3 configurations)" in hot_links.sentence(same, alone, None)
     link = best.links["link"][0]

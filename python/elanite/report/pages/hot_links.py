@@ -239,9 +239,9 @@ def _owner(job: str) -> str:
     return "servers" if job == SERVERS else f"job {job}"
 
 
-def _written(link: Mapping[str, float]) -> tuple[str, str]:
-    """A link's heat as pages write it."""
-    return number(link["waiting_us"]), part(link["busy"], 1)
+def _written(link: Mapping[str, float]) -> str:
+    """A link's heat as pages write it: its waits, or its load without any."""
+    return number(link["waiting_us"]) if link["waiting_us"] else part(link["busy"], 1)
 
 
 def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> list[PageTable]:
