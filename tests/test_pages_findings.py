@@ -397,3 +397,30 @@ def test_series_with_other_windows_have_states_of_their_own(elanite: Run, tmp_pa
     (latency,) = (one for one in Parts(page).findings if one.startswith("Mean latency"))
     assert "saturated" not in latency, "at the lowest load"
     assert page.count(GROWING) == 1, "below the latencies"
+
+
+def test_a_page_counts_equal_machines_points_and_names_the_jobs_with_messages(
+    elanite: Run, tmp_path: Path
+) -> None:
+    """Points on a copied machine are the same simulations, and drawn again."""
+    from elanite.inputs.machine import Machine
+    from elanite.inputs.machines import rewritten
+
+    made = rewritten(Machine.load("es40-qsnet"), {}, "copy")
+    (tmp_path / "copy.toml").write_text(made.file.text, encoding="utf-8")
+    job = '[series.jobs.a]\npattern = "uniform"\nnodes = 8\nmessage = ["1 B", "16 KB"]\n'
+    job += 'sizes = "fixed"\narrivals = "exponential"\nload = ["0.2 MB/s", "100 MB/s"]\n'
+    text = TRAFFIC.format(seeds=1) + f'[[series]]\nname = "few"\n{job}'
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    words = ("run", "mine.toml", "--machine", "es40-qsnet", "--machine", "copy.toml")
+    rows = results(elanite(*words, "--html", "page.html", "--format", "csv"))
+    silent = {
+        row["message"] for row in rows if row["metric"] == "messages" and row["value"] == "0.0"
+    }
+    assert silent == {"16 KB"}
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "· 8 points (4 different) ·" in page
+    (counts,) = re.findall(r"Packets waited for a link in (\d) of 8 points", page)
+    assert 0 < int(counts) < 8
+    (latency,) = (one for one in Parts(page).findings if one.startswith("Mean latency"))
+    assert latency.startswith("Mean latency in 2 of 4 configurations at load 200 KB/s: "), latency

@@ -95,7 +95,7 @@ def page(
         found += [hot_links.sentence(best, links, known), *slowest(own, store, columns)]
         results.append(Section("Hottest links", tables=hot_links.tables(links, best, known)))
     results += programs.sections(own, store, columns)
-    results += _congestion(links, store)
+    results += _congestion(links, len(points), store)
     return Page(
         title=plan.title,
         command=command,
@@ -226,7 +226,7 @@ def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]
     return list(figures.unique(drawn))
 
 
-def _congestion(links: Sequence[hot_links.Hottest], store: Store) -> list[Section]:
+def _congestion(links: Sequence[hot_links.Hottest], every: int, store: Store) -> list[Section]:
     """The congestion matrices of the points with the hottest links, of all seeds; the hottest point
     comes up first.
     """
@@ -239,13 +239,12 @@ def _congestion(links: Sequence[hot_links.Hottest], store: Store) -> list[Sectio
     cases = [matrix_comparison.PicturePoint(one.label, matrix(one.point, store)) for one in inside]
     start = [one.point.id for one in inside].index(shown[0].point.id)
     text = []
-    if len(shown) == len(waited) < len(links):
-        text.append(f"Packets waited for a link in {len(shown)} of {counted(len(links), 'point')}.")
-    elif len(links) > len(shown):
+    if len(inside) < len(waited):
         text.append(
-            f"The {len(shown)} of {counted(len(links), 'point')} with the longest waits for one"
-            " link."
+            f"The {len(inside)} of {counted(every, 'point')} with the longest waits for one link."
         )
+    elif len(waited) < every:
+        text.append(f"Packets waited for a link in {len(waited)} of {counted(every, 'point')}.")
     drawn = matrix_comparison.draw(cases, start)
     return [Section("Congestion", text, drawn)] if drawn else []
 
@@ -255,11 +254,12 @@ def _about(plan: Plan, points: Sequence[Point], store: Store) -> str:
     each = dict.fromkeys(point.id for point in points)  # a point in several series is one run
     manifests = [manifest for one in each if (manifest := store.get(one)) is not None]
     machines = " and ".join(machine.name for machine in plan.machines)
+    distinct = f" ({len(each):,} different)" if len(each) < len(points) else ""
     packets = number(sum(manifest.data["packets"] for manifest in manifests))
     seconds = number(sum(manifest.cpu_seconds for manifest in manifests))
     parts = [
         f"{plan.experiment.name} on {machines}",
-        counted(len(manifests), "point"),
+        f"{counted(len(points), 'point')}{distinct}",
         f"{packets} packet{'s' * (packets != '1')}",
         f"{seconds} processor seconds",
     ]

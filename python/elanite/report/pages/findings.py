@@ -82,6 +82,11 @@ def _configurations(count: int, of: int, label: str) -> str:
     return f" ({every} configurations)" if count == of else f" in {count} of {of} configurations"
 
 
+def _measured(some: Sequence[Curve], found: Sequence[Curve]) -> str:
+    """The configurations with a quantity, if others have none."""
+    return _configurations(len(some), len(found), some[0].label) if len(some) < len(found) else ""
+
+
 def _of_loads(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Iterator[str]:
     unit = f"{units.get('accepted', 'MB/s')} per node"
     found = [curve for curve in found if "accepted" in curve.best.means]
@@ -226,7 +231,7 @@ def _of_searches(found: Sequence[Curve], units: Mapping[str, str], job: str) -> 
         here = [curve for curve in found if all(metric in place.means for place in curve.places)]
         if not here:
             continue
-        at = "" if metric == SEARCHED else f" {LOWER_END}"
+        at = _measured(here, found) + ("" if metric == SEARCHED else f" {LOWER_END}")
         per = (
             units
             if metric == LATENCY
@@ -270,7 +275,7 @@ def _latencies(found: Sequence[Curve], units: Mapping[str, str], job: str) -> It
         (curve,) = here
         first, end = curve.places[0], curve.steady or curve.places[0]
         said = (
-            f"Mean latency{job}:"
+            f"Mean latency{job}{_measured(here, found)}:"
             f" {mean_of(first, LATENCY, units)}{_by(first.at)}{_saturation_clause([first])}"
         )
         yield said + (
@@ -279,7 +284,8 @@ def _latencies(found: Sequence[Curve], units: Mapping[str, str], job: str) -> It
             else "."
         )
         return
-    yield from _at_common(here, LATENCY, f"Mean latency{job}", units, ends=1)
+    name = f"Mean latency{job}{_measured(here, found)}"
+    yield from _at_common(here, LATENCY, name, units, ends=1)
 
 
 def _saturation_clause(places: Sequence[CurvePoint]) -> str:
@@ -306,7 +312,7 @@ def _of_metrics(
         here = [curve for curve in found if any(metric in place.means for place in curve.places)]
         if not here:
             continue
-        name = worded(metric).capitalize() + of
+        name = worded(metric).capitalize() + of + _measured(here, found)
         if metric in YES_OR_NO:
             places = [place for curve in here for place in curve.places if metric in place.means]
             count = sum(place.means[metric] > 0 for place in places)
