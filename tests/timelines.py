@@ -146,8 +146,11 @@ def loads(data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> None:
     names = {f"{row['from']} → {row['to']}": row for row in tables["links"].iter_rows(named=True)}
     series = tables["series"].filter(tables["series"]["thing"] == "link")
     expected = {
-        (row["id"], ps(row["time_us"]), ps(row["end_us"])): round(1000 * row["busy"])
-        or (0.4 if row["busy"] else 0)
+        (row["id"], ps(row["time_us"]), ps(row["end_us"])): (
+            whole
+            if 0 < (whole := round(1000 * row["busy"])) < 1000 or row["busy"] in (0, 1)
+            else 1000 * row["busy"]
+        )
         for row in series.iter_rows(named=True)
     }
     drawn = [names[name] for name, *_ in data["links"]]

@@ -101,7 +101,7 @@ class Timeline:
     periods.
     """
     loads: tuple[tuple[float, ...], ...]
-    """For each link: its load in each period, in thousandths; 0.4 is less than half of one."""
+    """For each link: its load in each period, in thousandths, whole ones but beside 0 and 1000."""
     totals: Mapping[str, int]
     """The numbers without any bound: ``ranks``, ``intervals``, ``messages``, ``links`` (that were
     busy).
@@ -336,8 +336,9 @@ def _links(tables: Mapping[str, pl.DataFrame], end_ps: int) -> _Links:
 
 
 def _thousandths(share: pl.Expr) -> pl.Expr:
-    """A share in whole thousandths, or 0.4 if there is some load and less than half of one."""
-    return pl.when(share > 0).then(pl.max_horizontal((1000 * share).round(), 0.4)).otherwise(0.0)
+    """A share in whole thousandths; one that would be 0 or 1000 without being so is exact."""
+    exact, whole = 1000 * share, (1000 * share).round()
+    return pl.when(((whole == 0) | (whole == 1000)) & (exact != whole)).then(exact).otherwise(whole)
 
 
 def _bounded(
