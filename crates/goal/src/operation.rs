@@ -56,6 +56,11 @@ impl Kind {
         Kind::Await,
     ];
 
+    /// Whether `LogGOPSim` has it.
+    pub fn is_loggopsim(self) -> bool {
+        matches!(self, Kind::Send | Kind::Recv | Kind::Calc)
+    }
+
     /// Whether it may take any peer and tag.
     pub fn is_incoming(self) -> bool {
         matches!(self, Kind::Recv | Kind::Probe | Kind::Poll)

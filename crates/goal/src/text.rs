@@ -212,24 +212,27 @@ impl<R: Read> TextReader<R> {
                 ));
             }
         };
-        if let Some(kind) = kind(&label) {
-            self.operation(block, kind, line)?;
-        } else {
-            match self.words.next()? {
-                Token::Sign(b':') => self.labelled(block, label, line)?,
-                Token::Name(name) if *name == *b"requires" => {
-                    self.dependency(block, &label, false)?;
-                }
-                Token::Name(name) if *name == *b"irequires" => {
-                    self.dependency(block, &label, true)?;
-                }
-                word => {
-                    let (label, found) = (String::from_utf8_lossy(&label), word.text());
-                    let what = format!(
-                        "behind `{label}` stands `:`, `requires` or `irequires`, and not {found}"
-                    );
-                    return Err((TracePlace::Line(line), what));
-                }
+        match (kind(&label), self.words.next()?) {
+            // Labels in LogGOPSim may be words for the operations that it does not have.
+            (kind, Token::Sign(b':')) if kind.is_none_or(|kind| !kind.is_loggopsim()) => {
+                self.labelled(block, label, line)?;
+            }
+            (kind, Token::Name(name))
+                if kind.is_none_or(|kind| !kind.is_loggopsim())
+                    && matches!(&*name, b"requires" | b"irequires") =>
+            {
+                self.dependency(block, &label, *name == *b"irequires")?;
+            }
+            (Some(kind), word) => {
+                self.words.back(word);
+                self.operation(block, kind, line)?;
+            }
+            (None, word) => {
+                let (label, found) = (String::from_utf8_lossy(&label), word.text());
+                let what = format!(
+                    "behind `{label}` stands `:`, `requires` or `irequires`, and not {found}"
+                );
+                return Err((TracePlace::Line(line), what));
             }
         }
         let mut word = self.words.next()?;

@@ -401,6 +401,34 @@ proptest! {
     }
 }
 
+/// Elanite's own operations are no reserved words: `txt2bin` takes them as labels.
+#[test]
+fn labels_may_be_words_for_further_operations() {
+    let text = "num_ranks 2
+rank 0 {
+get: send 8b to 1
+put : calc 5
+put requires get
+poll: calc 6
+poll irequires put
+get 4b from 1
+}
+rank 1 { recv 8b from 0; }";
+    let [first, _] = &all(open(text.as_bytes()).unwrap())[..] else {
+        panic!("two ranks");
+    };
+    assert_eq!(first.dependencies, [(1, 0, false), (2, 1, true)]);
+    assert_eq!(first.operations[3].kind, Kind::Get);
+    let problem = open(text.replace("get:", "send:").as_bytes())
+        .err()
+        .unwrap();
+    assert!(
+        problem
+            .to_string()
+            .contains(":3: the size of a message is missing before `:`")
+    );
+}
+
 /// A label at a second operation is a warning; it stays with the first one, as in `LogGOPSim`.
 #[test]
 fn a_label_twice_names_the_first_operation() {
