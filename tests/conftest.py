@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from functools import cache
@@ -226,6 +227,25 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("campaign")
     assert execute(command("run", SMALL, "--out", str(out), "--format", "csv")).code == 0
     return out
+
+
+@contextlib.contextmanager
+def without_blanks(folder: Path) -> Iterator[Path]:
+    """A folder for paths that end at a blank: in ``LD_PRELOAD``, in a script's first line, in a
+    makefile. It is ``folder`` itself if temporary folders have no blanks in their paths.
+    """
+    if " " not in str(folder):
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="elanite-", dir="/tmp") as other:
+        yield Path(other)
+
+
+@pytest.fixture
+def plain_path(tmp_path: Path) -> Iterator[Path]:
+    """A temporary folder without blanks in its path."""
+    with without_blanks(tmp_path) as folder:
+        yield folder
 
 
 def _built(sources: Path, folder: Path, *options: str) -> Path:

@@ -5,6 +5,7 @@ representations.
 from __future__ import annotations
 
 import pickle
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -292,7 +293,7 @@ def test_a_program_runs_as_a_call(mpi_programs: Path, capfd: pytest.CaptureFixtu
     usual = el.mpirun([program], 4, "es40-qsnet", placement="cyclic")
     assert run.summary["time_us"] > usual.summary["time_us"] > 0
     assert len(run.tables["messages"]) == run.summary["messages"]
-    assert repr(run) == f"Run({program} on 4 ranks of es40-qsnet: finished)"
+    assert repr(run) == f"Run({shlex.quote(str(program))} on 4 ranks of es40-qsnet: finished)"
     assert "<th scope" in run._repr_html_()
     assert run.congestion().links["packets"].sum() > 0
     capfd.readouterr()

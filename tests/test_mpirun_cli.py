@@ -216,7 +216,9 @@ def test_the_environment_of_ranks(mpirun: Run, library: Path) -> None:
     )
     assert ended.code == 0, ended.err
     preload, provider, folder, *rest = ast.literal_eval(ended.out)
-    assert (preload, provider, folder) == (str(library), "elanite", str(library.parent))
+    # The loader ends names at blanks: there, the library's folder is in LD_LIBRARY_PATH.
+    named = library.name if " " in str(library) else str(library)
+    assert (preload, provider, folder) == (named, "elanite", str(library.parent))
     assert rest[:5] == ["ofi", "1", "no", "none", "0"]
     assert re.fullmatch(r"/proc/\d+/fd/0", rest[5])
     assert rest[6] == "x"
@@ -493,7 +495,7 @@ def test_errors_are_for_people(
         "static": own.replace(
             b"\x03\x00\x00\x00\x04\x00\x00\x00", b"\x00\x00\x00\x00\x04\x00\x00\x00", 1
         ),
-        "script-of-static": f"#!{tmp_path}/static\n".encode(),
+        "script-of-static": b"#!./static\n",
         "foreign": own[:18] + b"\x16\x00" + own[20:],
         "lost": b"#!/nowhere/python -u\n",
         "ucx": (

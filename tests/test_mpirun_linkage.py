@@ -6,6 +6,7 @@ The MPI libraries are stubs with the names, and the contents, that distinguish f
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -99,11 +100,12 @@ def test_the_right_world_starts(tmp_path: Path) -> None:
 
 
 def test_libraries_are_found_as_the_linker_finds_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plain_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By RUNPATH, by LD_LIBRARY_PATH, through another library, in a script's interpreter, and not
     at all.
     """
+    tmp_path = plain_path  # a script's first line has one
     direct = linked(tmp_path / "direct", "libmpi.so.40")
     assert problem(direct, MPICH)
     assert not problem(direct, OPEN_MPI)
@@ -170,7 +172,7 @@ def test_remedies_work(tmp_path: Path) -> None:
     mpi = Mpi(str(tmp_path / "mpich" / "bin" / "mpiexec"), "MPICH", "5")
     (tmp_path / "mpich" / "bin").mkdir()
     intel = linked(tmp_path, "libmpi.so.12", INTEL)
-    assert f"LD_LIBRARY_PATH={own.parent}, or link" in problem(intel, mpi)
+    assert f"LD_LIBRARY_PATH={shlex.quote(str(own.parent))}, or link" in problem(intel, mpi)
     library = tmp_path / "lib" / "libmpi.so.12"
     words = ["-x", "none", library, f"-Wl,--disable-new-dtags,-rpath,{library.parent}"]
     fixed = compiled(tmp_path / "fixed", PROGRAM, *words)  # RPATH precedes the variable

@@ -124,9 +124,11 @@ def test_calls_by_other_ways_are_those_of_the_linked_program(elanite: Run, progr
 
 
 @needs_mpi
-def test_the_next_definition_is_that_behind_the_caller(programs: Path, tmp_path: Path) -> None:
+def test_the_next_definition_is_that_behind_the_caller(
+    programs: Path, tmp_path: Path, plain_path: Path
+) -> None:
     """A library that measures a program finds MPI's function behind its own, and not itself."""
-    tool = compiled(tmp_path / "tool.so", TOOL, "-shared", "-fPIC", "-ldl")
+    tool = compiled(plain_path / "tool.so", TOOL, "-shared", "-fPIC", "-ldl")
     words = command("mpirun", "-n", "2", "-q", "--collectives", "mpi", str(programs / "linked"))
     ended = execute(words, 60, cwd=tmp_path, env=environment() | {"LD_PRELOAD": str(tool)})
     assert (ended.code, ended.err) == (0, "")
@@ -224,10 +226,11 @@ def test_a_program_without_mpi(elanite: Run, tmp_path: Path) -> None:
 def test_several_programs_are_refused(elanite: Run, mpi_programs: Path) -> None:
     """Else the second one's words would be arguments of the first one, in a world without it."""
     empty = str(mpi_programs / "empty")
+    quoted = shlex.quote(empty)
     ended = elanite("mpirun", "-n", "1", empty, ":", "-n", "1", empty)
     assert ended.code == 2, ended
     assert "': -n' begins another program, and a run has one" in told(ended)
-    choice = f"if [ $PMI_RANK = 0 ]; then exec {empty}; else exec {empty} other; fi"
+    choice = f"if [ $PMI_RANK = 0 ]; then exec {quoted}; else exec {quoted} other; fi"
     assert elanite("mpirun", "-q", "-n", "2", "sh", "-c", choice).code == 0
 
 

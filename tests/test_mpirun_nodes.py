@@ -8,12 +8,12 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from conftest import BIN, FILES, Ended, needs_mpi
+from conftest import BIN, FILES, Ended, needs_mpi, without_blanks
 
 pytestmark = needs_mpi
 Run = Callable[..., Ended]
@@ -27,14 +27,13 @@ print(*known, os.cpu_count(), len(os.sched_getaffinity(0)), socket.gethostbyname
 
 
 @pytest.fixture(scope="module")
-def standard(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def standard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The program by the standard binary interface."""
-    folder = tmp_path_factory.mktemp("nodes")
     source, compiler = FILES.parent / "mpi", f"MPICC={BIN / 'mpicc_abi'}"
-    subprocess.run(
-        ["make", "-s", "-C", source, f"OUT={folder}", compiler, folder / "nodes"], check=True
-    )
-    return folder / "nodes"
+    with without_blanks(tmp_path_factory.mktemp("nodes")) as folder:
+        words = ["make", "-s", "-C", source, f"OUT={folder}", compiler, folder / "nodes"]
+        subprocess.run(words, check=True)
+        yield folder / "nodes"
 
 
 def expected(nodes: list[int], processors: int) -> str:

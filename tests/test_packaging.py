@@ -55,14 +55,14 @@ def cargo() -> tuple[int, int]:
 
 
 @pytest.mark.skipif(cargo() < (1, 90), reason="Cargo packs crates that need each other since 1.90")
-def test_crates_for_others_are_packages(tmp_path: Path) -> None:
+def test_crates_for_others_are_packages(plain_path: Path) -> None:
     """`make crates` compiles them, too. Their versions are the workspace's."""
-    options = f"--offline --no-verify --allow-dirty --quiet --target-dir {tmp_path}"
+    options = f"--offline --no-verify --allow-dirty --quiet --target-dir {plain_path}"
     ended = execute(["make", "--no-print-directory", "crates", f"PACK={options}"], cwd=ROOT)
     assert ended.code == 0, ended
     workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
     version = workspace["package"]["version"]
-    packages = {file.name: file for file in tmp_path.glob("package/*.crate")}
+    packages = {file.name: file for file in plain_path.glob("package/*.crate")}
     names = {name.removesuffix(f"-{version}.crate") for name in packages}
     assert names >= {f"elanite-{name}" for name in ("units", "kernel", "fabric", "goal")}
     for name, file in packages.items():

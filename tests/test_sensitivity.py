@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -273,7 +274,8 @@ def test_a_study_is_resumed_kept_and_shown(
     assert points == {each.name: each.stat().st_mtime_ns for each in (tmp_path / "store").iterdir()}
     assert again.err.endswith(
         f"reproduce: elanite sweep {OPTERON} --one-at-a-time --claims"
-        f" qsnet2.uni.latency,qsnet2.bi.latency --out {tmp_path} --format csv --jobs 1\n"
+        f" qsnet2.uni.latency,qsnet2.bi.latency --out {shlex.quote(str(tmp_path))}"
+        " --format csv --jobs 1\n"
     )
     Sweep(**asked).execute()
     shown = capsys.readouterr().out

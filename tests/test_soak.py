@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,9 @@ def test_a_turn_is_recorded_whatever_it_finds(
 ) -> None:
     monkeypatch.setattr(soak, "commit", lambda: "0123456789ab")
     script = tmp_path / "make"
-    script.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/lines\n[ $2 != fuzz ]\n')
+    script.write_text(
+        f'#!/bin/sh\necho "$@" >>{shlex.quote(str(tmp_path))}/lines\n[ $2 != fuzz ]\n'
+    )
     script.chmod(0o755)
     log = tmp_path / "soak.tsv"
     assert soak.turn("swarm", 600, log, [str(script)])

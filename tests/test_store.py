@@ -8,12 +8,23 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE, SMALL, Ended, background, command, environment, execute, until
+from conftest import (
+    PATIENCE,
+    SMALL,
+    Ended,
+    background,
+    command,
+    environment,
+    execute,
+    until,
+    without_blanks,
+)
 from elanite import campaign as campaigns
 from elanite.store import Store, empty, owner
 from stores import contents, small
@@ -144,9 +155,14 @@ def kill(out: Path, more: int, delay: float) -> None:
 
 
 @pytest.fixture(scope="session")
-def strike(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def strike(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The library that strikes a process at an operation on files."""
-    made = tmp_path_factory.mktemp("strike") / "strike.so"
+    with without_blanks(tmp_path_factory.mktemp("strike")) as folder:
+        yield built(folder / "strike.so")
+
+
+def built(made: Path) -> Path:
+    """The library in a file."""
     words = [
         "cc",
         "-O1",
