@@ -105,6 +105,28 @@ def test_columns_of_a_table(tmp_path: Path) -> None:
         read(tmp_path, "\n".join(rows[:2]).replace(",100,", ",fast,").replace("source", "\nsource"))
 
 
+def test_columns_of_kinds_and_of_counts(tmp_path: Path) -> None:
+    text = (
+        "source,source_type,target,target_type,rate,links\n"
+        "h1,host,s1,switch,1000M,1\ns1,switch,s2,switch,25gbit,3\ns2,,h2,host,1000M,\n"
+    )
+    made = read(tmp_path, text)
+    assert (list(made.nodes), list(made.switches)) == (["h1", "h2"], ["s1", "s2"])
+    assert rates(made) == {"1": 2, "25": 3}
+    assert made.notes[-1] == "1 edges are several cables each, by their count"
+    for old, new, message in (
+        ("s2,,h2,host", "s1,host,h2,host", r":4: `s1` is a host here, and a switch in line 2"),
+        ("25gbit,3", "25gbit,many", r":3: `many` is not a number of cables: write 1 to 9999"),
+    ):
+        with pytest.raises(UsageError, match=rf"file\.any{message}"):
+            read(tmp_path, text.replace(old, new))
+
+
+def test_opposite_edges_of_several_cables(tmp_path: Path) -> None:
+    made = read(tmp_path, 'digraph { a -> b [count=2]; b -> a [count=2]; b -> c [label="100G"] }')
+    assert rates(made) == {"": 2, "100": 1}
+
+
 def test_words_of_an_edge(tmp_path: Path) -> None:
     assert pairs(read(tmp_path, '"a" "b"\nb -> c\nc -- d\n')) == [
         ("a", "b"),

@@ -4,7 +4,8 @@ become, too.
 Vertices are nodes and switches by their attribute ``kind``, ``type``, ``role`` or ``function``,
 where a vertex has a word for a node there; without such a word all are switches, and the caller
 passes each switch's node count. An edge has a rate by ``rate``, ``bandwidth``, ``capacity`` or
-``speed``, or by a label that is one, and a delay by ``delay`` or ``latency``. Their unit stands in
+``speed``, or by a label that is one, and a delay by ``delay`` or ``latency``; ``count``, ``links``
+or ``cables`` are as many parallel cables. Their unit stands in
 the value, or in the name behind a separator (``bandwidth_gbps``, ``delay (us)``); the Topology
 Zoo's raw rates are bits per second. Defaults (``<default>``, ``edge [...]``) hold where an edge or
 a vertex has no own value. Edges in a directed graph are cables, which lead both ways; two opposite
@@ -62,8 +63,10 @@ RATES = ("rate", "bandwidth", "capacity", "speed", "linkspeed", "bw")
 DELAYS = ("delay", "latency", "lat")
 _SUFFIX = re.compile(r"[\s_.(\[-]+([a-zA-Zµ/]+)[)\]]?")
 """A unit in a name, behind the quantity."""
-_ETHERNET = re.compile(r"([\d.]+)\s*G(?:bE|E|b)?")
-"""A rate as switches print it: 100G, 25GE, 400GbE."""
+COUNTS = ("count", "links", "cables", "parallel", "multiplicity")
+"""Names of an edge's number of cables."""
+_ETHERNET = re.compile(r"([\d.]+)\s*([MGT])(?:bE|E|b)?")
+"""A rate as switches print it: 1000M, 100G, 25GE, 400GbE."""
 
 
 @dataclass
@@ -231,17 +234,20 @@ def network(drawn: AttributedGraph, name: str, file: Path) -> Network:
         made.terminals = 1
     left: set[str] = set()
     opposite: dict[tuple[str, str], list[Cable]] = {}
-    unlike = 0
+    unlike = several = 0
     for one, other, data, line in drawn.edges:
         cable = Cable(
             one, other, _rate(data, left, file, line), _delay(data, left, file, line), line
         )
         if drawn.directed and (back := opposite.get((other, one))):
-            first = back.pop(0)
+            first = back[0]
+            del back[: _count(data, file, line)]
             unlike += (first.rate, first.delay) != (cable.rate, cable.delay)
             continue
-        opposite.setdefault((one, other), []).append(cable)
-        made.cables.append(cable)
+        cables = [cable] * _count(data, file, line)
+        several += len(cables) > 1
+        opposite.setdefault((one, other), []).extend(cables)
+        made.cables += cables
     if drawn.directed:
         made.notes.append(
             "the graph is directed, and cables lead both ways: two opposite edges are one cable"
@@ -251,6 +257,8 @@ def network(drawn: AttributedGraph, name: str, file: Path) -> Network:
             f"{unlike} cables have another rate or delay in each direction: both have the first"
             " one's"
         )
+    if several:
+        made.notes.append(f"{several} edges are several cables each, by their count")
     if left:
         made.notes.append(f"left out, as they have no unit: {', '.join(sorted(left))}")
     loops = [each for each in made.cables if each.one == each.other]
@@ -311,9 +319,9 @@ def quantity(data: dict[str, object], keys: tuple[str, ...]) -> tuple[str, str] 
 
 
 def ethernet(text: str) -> Fraction | None:
-    """Bits per second, also as switches print them: ``100G``; `None` for another text."""
+    """Bits per second, also as switches print them, as ``100G``; `None` for another text."""
     found = _ETHERNET.fullmatch(text.strip())
-    return quantities.rate(f"{found[1]} Gb/s" if found else text)
+    return quantities.rate(f"{found[1]} {found[2]}b/s" if found else text)
 
 
 def _rate(data: dict[str, object], left: set[str], file: Path, line: int | None) -> Fraction | None:
@@ -322,13 +330,21 @@ def _rate(data: dict[str, object], left: set[str], file: Path, line: int | None)
         return quantities.gigabits(raw / 10**9)
     key, text = quantity(data, RATES) or ("", "")
     if not key or not text.strip():
-        return ethernet(low.get("label", ""))  # which many drawings have
+        return ethernet(low.get("label") or low.get("linklabel", ""))  # which many drawings have
     value = ethernet(text)
     if value is None and quantities.number(text) is None:
         fail(file, line, f"{key} `{text}` is not a rate: write for example 25 Gb/s")
     if value is None:
         left.add(key)
     return value
+
+
+def _count(data: dict[str, object], file: Path, line: int | None) -> int:
+    """How many cables an edge is: one without a number."""
+    text = next((str(data[key]) for key in data if key.strip().lower() in COUNTS), "").strip()
+    if text and not (re.fullmatch(r"\d{1,4}", text) and int(text)):
+        fail(file, line, f"`{text[:40]}` is not a number of cables: write 1 to 9999")
+    return int(text or 1)
 
 
 def _delay(data: dict[str, object], left: set[str], file: Path, line: int | None) -> int | None:

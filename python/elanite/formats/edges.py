@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from elanite.formats import quantities
 from elanite.formats.drawings import (
+    COUNTS,
     DELAYS,
     EDGES,
     RATES,
@@ -47,6 +48,7 @@ _ENDS = (
 )
 _THING = "(?:device|host|hostname|node|switch|system|name|id)"
 _PORT = "(?:port|interface|ifname|if)(?: (?:id|name))?"
+_KIND = "(?:kind|type|role|function)"
 _SIDES = (
     ("source|src|from|local|near", "[1a]"),
     ("destination|dest|dst|to|target|remote|peer|neighbou?r|far", "[2bz]"),
@@ -66,6 +68,8 @@ class Columns(NamedTuple):
     """The columns with a cable's ends."""
     ports: tuple[int, ...] = ()
     """The columns with the ends' ports, if both have one."""
+    kinds: tuple[int, ...] = ()
+    """The columns with the ends' kinds, if both have one."""
 
 
 def bare(line: str) -> str:
@@ -86,12 +90,7 @@ def columns(line: str) -> Columns | None:
         for words, letter in _SIDES
     )
     if len(low) > 2 and one is not None and other is not None:
-        ports = [
-            _column(low, f"(?:{words})(?: {_THING})? {_PORT}|{_PORT} ?{letter}|{letter} {_PORT}")
-            for words, letter in _SIDES
-        ]
-        known = tuple(each for each in ports if each is not None)
-        return Columns(names, between, (one, other), known if len(known) == 2 else ())
+        return Columns(names, between, (one, other), _both(low, _PORT), _both(low, _KIND))
     found = set(low[:2]) in _ENDS
     if not found and len(low) > 2:
         found = all(
@@ -99,6 +98,16 @@ def columns(line: str) -> Columns | None:
             for name in low[2:]
         )
     return Columns(names, between) if found else None
+
+
+def _both(names: list[str], thing: str) -> tuple[int, ...]:
+    """The columns with a thing of both ends; empty if one lacks it."""
+    found = (
+        _column(names, f"(?:{words})(?: {_THING})? {thing}|{thing} ?{letter}|{letter} {thing}")
+        for words, letter in _SIDES
+    )
+    known = tuple(each for each in found if each is not None)
+    return known if len(known) == 2 else ()
 
 
 def _column(names: list[str], pattern: str) -> int | None:
@@ -122,7 +131,7 @@ def edges(text: str, file: Path) -> Network:
         directed=text.startswith("%%MatrixMarket") and " general" in text.partition("\n")[0].lower()
     )
     weights: list[tuple[int, str]] = []
-    both = 0
+    both, own = 0, False
     joined: set[frozenset[tuple[str, str]]] = set()
     sized = _matrix(text)
     heading: Columns | None = None
@@ -138,6 +147,9 @@ def edges(text: str, file: Path) -> Network:
                 continue
             joined.add(row.plugs)
             drawn.edges.append((*row.ends, data | row.data, line))
+            for end, kind in zip(row.ends, row.kinds, strict=False):
+                if kind:
+                    _kind(drawn, end, kind, file, line)
             continue
         found = words(rest)
         if found[:1] in (["switch"], ["node"]) and len(found) >= 2:
@@ -147,6 +159,7 @@ def edges(text: str, file: Path) -> Network:
                     line,
                     f"the name `{found[1]}` is taken: line {drawn.vertices[found[1]][1]} has it",
                 )
+            own = True
             drawn.vertex(found[1], {"kind": found[0]} | _pairs(found[2:], file, line), line)
             continue
         if len(found) < 2:
@@ -170,7 +183,7 @@ def edges(text: str, file: Path) -> Network:
         drawn.notes.append(f"{both} cables are listed at both ends, by the same ports: one each")
     if heading and (left := _left(heading)):
         drawn.notes.append(f"columns left out: {', '.join(left)}")
-    if not drawn.vertices:
+    if not own:
         drawn.directed = drawn.directed or _both_ways(drawn)
         for one, other, _, place in drawn.edges:
             drawn.vertex(one, {}, place)
@@ -192,9 +205,20 @@ def _refuse_lists(drawn: AttributedGraph, weights: list[tuple[int, str]], file: 
                 )
 
 
+def _kind(drawn: AttributedGraph, name: str, kind: str, file: Path, line: int) -> None:
+    """Give a vertex the kind of its column. Refuses a second kind."""
+    known, first = drawn.vertices.get(name, ({}, None))
+    if known and known["kind"] != kind:
+        fail(file, line, f"`{name}` is a {kind} here, and a {known['kind']} in line {first}")
+    drawn.vertex(name, {"kind": kind}, line)
+
+
 def _is_quantity(name: str) -> bool:
-    """Whether a column is a rate or a delay."""
-    return (quantity({name: ""}, RATES) or quantity({name: ""}, DELAYS)) is not None
+    """Whether a column is a rate, a delay or a number of cables."""
+    return (
+        name.lower() in COUNTS
+        or (quantity({name: ""}, RATES) or quantity({name: ""}, DELAYS)) is not None
+    )
 
 
 def _cells(line: str, between: str) -> list[str]:
@@ -214,11 +238,13 @@ class CableRow(NamedTuple):
     """Its quantities."""
     plugs: frozenset[tuple[str, str]]
     """The ends with their ports; empty without ports."""
+    kinds: tuple[str, ...]
+    """The ends' kinds, if the columns have them."""
 
 
 def _left(heading: Columns) -> list[str]:
-    """The columns that are neither ends nor ports nor quantities."""
-    known = {*heading.ends, *heading.ports}
+    """The columns that are neither ends, ports, kinds nor quantities."""
+    known = {*heading.ends, *heading.ports, *heading.kinds}
     return [
         name for at, name in enumerate(heading.names) if at not in known and not _is_quantity(name)
     ]
@@ -240,6 +266,7 @@ def _row(heading: Columns, line: str) -> CableRow | None:
         ends,
         {name: cell for name, cell in named.items() if _is_quantity(name)},
         frozenset(zip(ends, ports, strict=True)) if len(ports) == 2 and all(ports) else frozenset(),
+        tuple(cells[at] for at in heading.kinds if at < len(cells)),
     )
 
 

@@ -2,7 +2,8 @@
 ``100 Gb/s``.
 
 A ``b`` is a bit and a ``B`` a byte of eight bits, as in ns-3 and SimGrid; bits may have small
-prefixes (``25gbps``). Prefixes are powers of ten, with an ``i`` powers of 1024. Numbers are exact.
+prefixes (``25gbps``), and a rate may be a number of bits, as in tc (``25gbit``). Prefixes are
+powers of ten, with an ``i`` powers of 1024. Numbers are exact.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from elanite.base import units
 
 _NUMBER = r"(\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE]([+-]?\d{1,2}))?"
 _RATE = re.compile(
-    rf"{_NUMBER}\s*(?:([kKMGTP]?)(i?)(bps|b/s|bit/s|bits/s|Bps|B/s|bytes/s)"
-    r"|([mgt])(?:bps|bits?/s|b/s))"
+    rf"{_NUMBER}\s*(?:([kKMGTP]?)(i?)(bps|b/s|bit/s|bits/s|bit|Bps|B/s|bytes/s)"
+    r"|([mgt])(?:bps|bits?/s|b/s|bit))"
 )
 _TIME = re.compile(rf"{_NUMBER}\s*(s|ms|us|µs|ns|ps|sec|)")
 _PLAIN = re.compile(_NUMBER)
