@@ -44,7 +44,8 @@ export function Histogram({ shown }: { shown: Found[] }) {
     job && job.mean !== null
       ? [
           `${name}: half of the messages within ${number(job.p50 ?? 0)} µs, 99% within ` +
-            `${number(job.p99 ?? 0)} µs, mean ${number(job.mean)} µs, ${job.messages} messages`,
+            `${number(job.p99 ?? 0)} µs, mean ${number(job.mean)} µs, ` +
+            `${job.messages.toLocaleString("en")} messages`,
         ]
       : [`${name}: no message ended in the window`],
   );
