@@ -240,6 +240,22 @@ def test_the_page_fits_a_phone_and_has_no_violation_of_axe(
     page.context.close()
 
 
+PARTS_OUTSIDE = """() => [...document.querySelectorAll("#results section *")].filter((part) => {
+    const edge = part.closest("section").getBoundingClientRect().right;
+    return part.getBoundingClientRect().right > edge + 1 && !part.closest(".scrolled, svg");
+}).map((part) => part.outerHTML.slice(0, 80))"""
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [800, 1160, 1200, 1400])
+def test_no_part_of_a_card_leaves_it(browser: Browser, address: str, width: int) -> None:
+    page, _ = opened(browser, address, "m=es40-qsnet&n=16&j=two-jobs&o=4&w=alternating", width)
+    page.wait_for_selector(".hottest tbody tr")
+    assert page.locator("#results section").count() > 3
+    assert page.evaluate(PARTS_OUTSIDE) == []
+    page.context.close()
+
+
 ROUTINGS = {
     "fat-tree": ("adaptive", "destination-modulo", "flow-hash", "deterministic"),
     "torus": ("dimension-order",),
