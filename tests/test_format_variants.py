@@ -248,6 +248,17 @@ def test_switches_of_slurm_in_a_range_are_alike(tmp_path: Path) -> None:
         read(tmp_path, "SwitchName=s[0-1] Nodes=n[0-3]\n")
 
 
+def test_nodes_of_slurm_at_several_switches_have_several_cables(tmp_path: Path) -> None:
+    """As in a cluster with a leaf for each rail, of which Slurm only warns."""
+    rails = "".join(f"SwitchName=rail{each} Nodes=n[0-1]\n" for each in range(2))
+    found = read(tmp_path, f"{rails}SwitchName=top Switches=rail[0-1]\n")
+    assert list(found.nodes) == ["n0", "n1"]
+    assert [pair for pair in pairs(found) if pair[0] == "n0"] == [("n0", "rail0"), ("n0", "rail1")]
+    assert found.notes[1].startswith("2 nodes at several switches, such as `n0` (line 2)")
+    with pytest.raises(UsageError, match=r":2: node `n1` is in two blocks: line 1 has it, too"):
+        read(tmp_path, "BlockName=b0 Nodes=n[0-1]\nBlockName=b1 Nodes=n1\n")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

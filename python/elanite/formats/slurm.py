@@ -6,7 +6,8 @@ host lists (``cn[001-006,010]``)::
     SwitchName=leaf0 Nodes=cn[001-006]
     SwitchName=top Switches=leaf[0-1] LinkSpeed=200
 
-Several switches in ``SwitchName`` are alike: each one is above all switches of the line. A line of
+Several switches in ``SwitchName`` are alike: each one is above all switches of the line. A node at
+several switches, of which Slurm warns, has a cable to each, as in a cluster with rails. A line of
 ``topology/block`` has a block of nodes, ``BlockName=b1 Nodes=cn[01-18]``. The YAML form lists the
 same, several topologies in a file; the first one with ``cluster_default`` is read, or else the
 first one::
@@ -150,9 +151,13 @@ def _tree(network: Network, entries: Sequence[SlurmEntry], file: Path) -> Networ
             network.switches[name] = line
             listed = expanded(nodes or switches, file, line)
             below += [(name, bool(nodes), each, line) for each in dict.fromkeys(listed)]
+    several: dict[str, int] = {}
     for switch, is_node, name, line in below:
         if is_node:
-            _seat(network, name, switch, line, file)
+            if name in network.nodes:
+                several.setdefault(name, line)
+            network.nodes.setdefault(name, line)
+            network.cables.append(Cable(name, switch, None, None, line))
         elif name not in network.switches:
             fail(file, line, f"there is no line SwitchName={name}")
         else:
@@ -161,6 +166,12 @@ def _tree(network: Network, entries: Sequence[SlurmEntry], file: Path) -> Networ
     network.notes.insert(
         0, "the file has no number of cables: one is assumed from each switch to each one below it"
     )
+    if several:
+        name, line = next(iter(several.items()))
+        network.notes.append(
+            f"{counted(len(several), 'node')} at several switches, such as `{name}` (line {line}):"
+            " a cable to each"
+        )
     if alike:
         lines = counted(alike, "line")
         network.notes.append(
@@ -203,7 +214,14 @@ def _blocks(network: Network, entries: Sequence[SlurmEntry], file: Path) -> Netw
             fail(file, line, f"block `{name}` comes twice: line {network.switches[name]} has it")
         network.switches[name] = line
         for node in expanded(nodes, file, line):
-            _seat(network, node, name, line, file)
+            if node in network.nodes:
+                fail(
+                    file,
+                    line,
+                    f"node `{node}` is in two blocks: line {network.nodes[node]} has it, too",
+                )
+            network.nodes[node] = line
+            network.cables.append(Cable(node, name, None, None, line))
     network.notes.insert(
         0, "a block has no switches in the file: one with a cable to each node is assumed"
     )
@@ -222,15 +240,6 @@ def _blocks(network: Network, entries: Sequence[SlurmEntry], file: Path) -> Netw
             " know",
         )
     return _sorted(network, file)
-
-
-def _seat(network: Network, node: str, switch: str, line: int, file: Path) -> None:
-    if node in network.nodes:
-        fail(
-            file, line, f"node `{node}` is at two switches: line {network.nodes[node]} has it, too"
-        )
-    network.nodes[node] = line
-    network.cables.append(Cable(node, switch, None, None, line))
 
 
 def _sorted(network: Network, file: Path) -> Network:
