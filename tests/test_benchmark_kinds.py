@@ -88,6 +88,7 @@ NCCL = """\
             NCCL.format("sum", -1, 100.0).replace("     0\n", "     7\n"),
             r":3: the benchmark: its check of the data failed",
         ),
+        (NCCL.format("sum", -1, 1.0).replace(" size", "bytes"), r":3: .*: the columns `#"),
         (NCCL.format("sum", -1, "0.00"), r":4: .*: the bus bandwidth of a single rank"),
         (
             "# OSU MPI Barrier Latency Test v7.2\n# Avg Latency(us)\n             12.30\n",
@@ -101,6 +102,7 @@ NCCL = """\
     ],
 )
 def test_times_that_are_no_message_one_way(tmp_path: Path, text: str, said: str) -> None:
+    assert getattr(recognition.of_text(text), "remedy", "") == recognition.MEASURED
     with pytest.raises(UsageError, match=rf"out\.txt{said}"):
         benchmarks.values(text, tmp_path / "out.txt")
 

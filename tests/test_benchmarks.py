@@ -309,6 +309,23 @@ def test_sizes_without_a_point_are_left_out_with_a_note(tmp_path: Path) -> None:
         measurements.read(file, [own])
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (
+            'Switch 8 "S-1"\n[1] "H-1"[1] # "a" 4xEDR\n',
+            "this is output of ibnetdiscover, and no me",
+        ),
+        ('{"results": {"MsgSize": 8}}', "this is JSON of no known kind, and no measured values"),
+        ("experiment,value\nmy-load,1\n", r":1: there is no column `metric`"),
+    ],
+)
+def test_files_without_measured_values_are_named(tmp_path: Path, text: str, name: str) -> None:
+    (tmp_path / "values").write_text(text)
+    with pytest.raises(UsageError, match=name):
+        measurements.read(tmp_path / "values", [])
+
+
 def test_a_sum_over_pairs_has_a_note(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(
         'title = "job"\nsource = "own"\nmachine = "es40-qsnet"\n[run]\nwarm_up = "1 ms"\nwindow ='

@@ -150,8 +150,8 @@ def heading(bare: str, named: Test) -> Table | None:
                 metric = "accepted" if column == "mbytes/sec" else "latency"
                 return _table(named, IMB, metric, columns.index(column))
         return Table(named, "", 0, refused=_COLUMNS.format(bare))
-    if bare.startswith("#") and first == "size" and "algbw" in columns:
-        if "time" not in columns:
+    if bare.startswith("#") and "algbw" in columns:
+        if "time" not in columns or first != "size":  # NCCL 1 has bytes, and milliseconds
             return Table(named, "", 0, refused=_COLUMNS.format(bare))
         table = _table(named, NCCL, "latency", columns.index("time"))
         return Table(named, "latency", table.column, columns=tuple(columns), refused=table.refused)

@@ -173,10 +173,10 @@ _RULES: tuple[tuple[str, FileFormat | OtherFormat], ...] = (
         OtherFormat("output of the Intel MPI benchmarks", MEASURED),
     ),
     (
-        _LABEL + r"#(\s*nThread \d+ nGpus|\s*size\s.*\bbusbw\b)",
+        _LABEL + r"#(\s*nThread \d+ nGpus|\s*(size|bytes)\s.*\bbusbw\b)",
         OtherFormat("output of NCCL-tests", MEASURED),
     ),
-    (_LABEL + r"#bytes\s+#iterations", OtherFormat("output of perftest", MEASURED)),
+    (_LABEL + r"#bytes\s+#(iterations|sl)\b", OtherFormat("output of perftest", MEASURED)),
     (
         r"^[ \t]*\[\[?\s*(machine|topology|link|series|run)\b",
         OtherFormat("a file of Elanite", "elanite check FILE"),

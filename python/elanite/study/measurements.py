@@ -96,13 +96,22 @@ def read(
     with reading(file, "it cannot be read", "give a CSV file in UTF-8"):
         content = packed.unpacked(bounded.typed(file, bounded.TABLE), file, bounded.TABLE)
         text = recognition.decoded(content)
-    if getattr(recognition.of_text(text), "remedy", None) == recognition.MEASURED:
+    format_ = recognition.of_text(text)
+    if getattr(format_, "remedy", None) == recognition.MEASURED:
         return _printed(file, text, plans, note)
     reader = csv.DictReader(io.StringIO(text, newline=""))
     with reading(lambda: f"{file}:{reader.line_num}", "this is no CSV"):
         rows = [(reader.line_num, row) for row in reader]
     columns = [name for name in reader.fieldnames or () if name is not None]
     points = {key(point): frames.identity(point) for each in plans for point in each.points}
+    if "metric" not in columns and format_ not in (
+        recognition.KnownFormat.EDGES.value,
+        recognition.of_text(""),
+    ):
+        raise UsageError(
+            f"{file}: this is {format_.name}, and no measured values\n  give them as CSV with the"
+            " columns metric and value, or the table that OSU, IMB, NCCL-tests or perftest prints"
+        )
     _check(file, columns, {name for about in points.values() for name in about})
     index: dict[tuple[str, ...], dict[tuple[object, ...], list[Key]]] = {}
     found = []
