@@ -223,6 +223,11 @@ def test_tooltips_and_tables_have_four_significant_digits() -> None:
                 assert abs(text - mean) <= 5e-4 * mean
     (loads,) = own(traffic(), draw="loads", metric="", x="")
     assert ",.5~r" in str(drawings.means(loads)["encoding"]["tooltip"])
+    (default,) = default_figures.draw(traffic().filter(pl.col("metric") == "latency_mean"), {})
+    formats = {
+        tip["field"]: tip.get("format") for tip in drawings.means(default)["encoding"]["tooltip"]
+    }
+    assert {formats[field] for field in ("mean", "low", "high")} == {",.5~r"}
 
 
 @pytest.mark.parametrize("most", [1.0, 51.0, 101.0, 157.0, 201.0, 204.0, 286.0, 1577.0, 9999.0])

@@ -114,6 +114,28 @@ def test_another_point_has_the_same_colours(browser: Browser, made: dict[str, Pa
     page.context.close()
 
 
+def test_a_tooltip_has_the_fields_of_its_mark(browser: Browser, made: dict[str, Path]) -> None:
+    """A mark without an interval has no ends of null."""
+    page, said = opened(browser, made["load"])
+    draw_all(page)
+    page.locator("[data-figure*='-accepted'] .mark-symbol path").first.hover(force=True)
+    cells = page.locator("#vg-tooltip-element td").all_text_contents()
+    shown = dict(zip(cells[::2], cells[1::2], strict=True))
+    assert {"accepted", "low", "high"} <= shown.keys()
+    assert all(re.fullmatch(r"[\d,.]{1,6}", shown[end]) for end in ("accepted", "low", "high"))
+    table = page.evaluate(
+        """tip({ curve: "<a>", mean: 1, low: null }, (text) => `${text}`.replace("<", "&lt;"))"""
+    )
+    assert re.findall(r"<td class=.(\w+).>(.*?)</td>", table) == [
+        ("key", "curve"),
+        ("value", "&lt;a>"),
+        ("key", "mean"),
+        ("value", "1"),
+    ]
+    assert said == []
+    page.context.close()
+
+
 PAGES = re.compile(rb"/Type\s*/Page\b")
 
 

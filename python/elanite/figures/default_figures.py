@@ -299,9 +299,11 @@ def _layers(
     )
     aside = dodge.offset(data) if len(order) > 1 else alt.Undefined
     tint = alt.Undefined if len(order) > 1 else PALETTE[0]
-    ends_of = [alt.Tooltip(f"{end}:Q") for end in ("low", "high") if data["low"].count()]
+    ends_of = [
+        alt.Tooltip(f"{end}:Q", format=FORMAT) for end in ("low", "high") if data["low"].count()
+    ]
     points = base.mark_point(filled=True, size=SIZE, opacity=1, color=tint, xOffset=aside).encode(
-        y=y, tooltip=[*tips, alt.Tooltip("mean:Q", title=metric), *ends_of]
+        y=y, tooltip=[*tips, alt.Tooltip("mean:Q", title=metric, format=FORMAT), *ends_of]
     )
     layers: Layers = [points]
     if data["low"].count():

@@ -103,6 +103,17 @@ function adapted(part, width, found) {
   for (const one of part.layer || []) adapted(one, width, found);
 }
 
+// A tooltip's table without the fields that a mark lacks, such as the ends of an interval.
+function tip(value, clean) {
+  if (typeof value !== "object") return clean(value);
+  const rows = Object.entries(value).filter(([, text]) => text !== null && text !== "null");
+  const cells = rows.map(
+    ([key, text]) =>
+      `<tr><td class="key">${clean(key)}</td><td class="value">${clean(text)}</td></tr>`,
+  );
+  return `<table><tbody>${cells.join("")}</tbody></table>`;
+}
+
 function draw(place) {
   start();
   const name = place.dataset.figure;
@@ -129,7 +140,7 @@ function draw(place) {
   const look = {
     actions,
     renderer: "svg",
-    tooltip: { theme: dark.matches ? "dark" : "light" },
+    tooltip: { theme: dark.matches ? "dark" : "light", formatTooltip: tip },
     ast: false,
   };
   drawn.add(place);
