@@ -329,6 +329,9 @@ OTHERS = {
     'CA: n1 HCA-1:\n 0x1 3 1[  ] ==( 4X 25.78125 Gbps Active/ LinkUp)==> 1 2[  ] "sw" ( )\n': (
         "output of iblinkinfo"
     ),
+    '< Switch\t8 "S-1"\t# "sw"\n> [1]\t"H-1"[1](1) \t# "n1" lid 3 4xHDR\n': (
+        "a difference of two fabrics (ibnetdiscover --diff)"
+    ),
     "SW     1 12 0x04 4x HDR - CA     3  1 0xb8 ( 'sw' - 'n1 HCA-1' )\n": (
         "output of ibnetdiscover -p"
     ),

@@ -99,6 +99,10 @@ _RULES: tuple[tuple[str, FileFormat | OtherFormat], ...] = (
         r'^[ \t]*(Switch|Ca|Hca|Rt)\s+\d+\s+"|^#\s*Topology file: generated',
         KnownFormat.IBNETDISCOVER.value,
     ),
+    (
+        r'^[<>][ \t]*(Switch|Ca|Rt)\s+\d+\s+"',
+        OtherFormat("a difference of two fabrics (ibnetdiscover --diff)", FABRIC),
+    ),
     (r"==\([^)\n]*(Active|Down)\b[^)\n]*\)==>", OtherFormat("output of iblinkinfo", FABRIC)),
     (
         r"^(SW|CA|RT)[ \t]+\d+[ \t]+\d+[ \t]+0x[0-9a-f]+[ \t]",
@@ -242,7 +246,7 @@ def decoded(content: bytes) -> str:
 def of_text(text: str) -> FileFormat | OtherFormat:
     """A text's format."""
     sample = text[:_SAMPLE].lstrip("\ufeff")
-    if sample.lstrip().startswith("<"):
+    if re.match(r"\s*<(?! )", sample):
         name = _root(sample)
         return _XML.get(name, OtherFormat(f"XML with the root `{name}`", _allowed()))
     for pattern, found in _RULES:
