@@ -148,6 +148,9 @@ def test_the_next_placement_is_named_where_it_looks_as_good() -> None:
     assert "; the next is b (slowest job 1.0002 against 1); the worst" in sentence(
         ["job"], [best, ranked("b", 1.0002), worst]
     )
+    assert sentence(["job"], [best, best, best]) == (
+        "All 3 placements are equal (slow-down of job 1 in every one)."
+    )
     assert "; the next is b (slowest job as slow); the worst" in sentence(
         ["job"], [best, ranked("b", 1.0), worst]
     )

@@ -35,13 +35,12 @@ def page(
     # Configurations of ``drawn`` are jobs of three placements only, and their slowdown is the
     # sharing.
     drawn = experiment.page(plan, store, command, inputs, limits, compared=False)
-    best = found[0]
     ranks = Section("Placements", tables=[_ranks(jobs, found), _nodes(jobs, found)])
     return replace(
         drawn,
         findings=[sentence(jobs, found), *drawn.findings],
         sections=[ranks, *drawn.sections],
-        title=_title(best),
+        title=_title(found),
         about=(
             f"{drawn.about} · {counted(len(found), 'placement')}, of which {len(plan.points)} are"
             " drawn"
@@ -49,22 +48,31 @@ def page(
     )
 
 
-def _title(best: PlacementScore) -> str:
-    return (
-        f"Placement {best.tried.placement.name}: the slowest job takes {number(best.score[0])}"
-        " times its time alone"
-    )
+def _title(found: Sequence[PlacementScore]) -> str:
+    best = found[0]
+    long = number(best.score[0])
+    name = best.tried.placement.name
+    placement = f"All {len(found)} placements are equal" if equal(found) else f"Placement {name}"
+    times = "" if long == "1" else f"{long} times "
+    return f"{placement}: the slowest job takes {times}its time alone"
+
+
+def equal(found: Sequence[PlacementScore]) -> bool:
+    """Whether several placements have been tried, and all jobs are as slow in each."""
+    return len(found) > 1 and all(each.slowdowns == found[0].slowdowns for each in found)
 
 
 def sentence(jobs: Sequence[str], found: Sequence[PlacementScore]) -> str:
     """The best placement, the next one if it is as good or equal as written, and the worst one's
-    cost.
+    cost; or that no placement differs.
     """
     best, worst = found[0], found[-1]
     near = [other for other in found[1:] if number(other.score[0]) == number(best.score[0])]
     each = ", ".join(
         f"{job} {number(slow)}" for job, slow in zip(jobs, best.slowdowns, strict=True)
     )
+    if equal(found):
+        return f"All {len(found)} placements are equal (slow-down of {each} in every one)."
     least, most = distinct(best.score[0], near[0].score[0]) if near else ("", "")
     behind = f"slowest job {f'{most} against {least}' if least != most else 'as slow'}"
     following = f" the next is {near[0].tried.placement.name} ({behind});" if near else ""
