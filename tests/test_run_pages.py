@@ -359,7 +359,7 @@ def test_the_page_of_a_real_run(elanite: Command, tmp_path: Path, mpi_programs: 
     assert scales == [number(sums.max() / 1e6) for sums in (waits, links["delay_ps"])], (
         "absolute sums, as on pages of experiments"
     )
-    assert "In a folder with the files that are not inside the page" in page
+    assert "In a folder with the files that are not inside the page" in " ".join(page.split())
     block = re.search(r'id="elanite-inputs">(.*?)</script>', page)
     assert block is not None
     inputs = json.loads(block[1])
