@@ -268,6 +268,18 @@ def test_a_collective_operation_belongs_to_points_of_the_same_one(tmp_path: Path
         (found,) = measurements.read(file, plans)
         assert found.key[1] == series
         assert pattern in found.key[2]
+    file.write_text(IMB.replace("processes = 4", "processes = 16"))
+    with pytest.raises(
+        UsageError, match=r":9: 16 processes measured this, and the points have 4\n  give a series"
+    ):
+        measurements.read(file, plans)
+    several = OPERATIONS.replace('nodes = "0-3"', 'nodes = ["0-3", "0-14:2"]\nprocesses = [1, 2]')
+    (tmp_path / "operations.toml").write_text(several)
+    (found,) = measurements.read(
+        file, [plan(sources.read("experiment", str(tmp_path / "operations.toml")))]
+    )
+    assert '"nodes": "0-14:2"' in found.key[2]
+    assert '"processes": 2' in found.key[2]
     file.write_text(IMB.replace("Allreduce", "Allgather"))
     with pytest.raises(
         UsageError,

@@ -86,6 +86,8 @@ class BenchmarkValue:
     """The collective operation, in small letters (``allreduce``); empty for others, and where it is
     not printed.
     """
+    processes: int | None = None
+    """The processes of a collective operation, where they are printed."""
 
 
 def operation(name: str) -> str:
@@ -160,7 +162,10 @@ def values(text: str, file: Path) -> list[BenchmarkValue]:
                 size //= len(ranks)
             half = table.metric == "accepted" and BOTH.search(table.name) is not None
             value = number * table.factor * (0.5 if half else 1)
-            found.append(BenchmarkValue(line, size, table.metric, value, operation))
+            together = len(ranks) if table.columns else int(processes or 0)
+            found.append(
+                BenchmarkValue(line, size, table.metric, value, operation, together or None)
+            )
     if unnamed:
         operation = _unnamed(unnamed, file)
         found = [replace(each, operation=operation) for each in found]

@@ -23,6 +23,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -140,6 +141,7 @@ def _printed(
 ) -> list[MeasuredValue]:
     """The values of a benchmark's output at the sizes that the experiments have."""
     by_size: dict[tuple[str, object, str], list[Key]] = {}
+    ranks: dict[Key, int | None] = {}
     for point in (point for each in plans for point in each.points):
         about = frames.identity(point)
         metric = "accepted" if "load" in about else "latency"
@@ -149,6 +151,7 @@ def _printed(
             if metric == "accepted"
             else benchmarks.operation(f"{about.get('operation', about.get('pattern', ''))}")
         )
+        ranks[key(point)] = _ranks(about)
         same = by_size.setdefault((metric, about.get("message_bytes"), what), [])
         if (where := key(point)) not in same:
             same.append(where)
@@ -156,6 +159,16 @@ def _printed(
     values = benchmarks.values(text, file)
     for each in values:
         candidates = by_size.get((each.metric, each.message, each.operation), [])
+        if each.operation and each.processes:
+            others = {ranks[one] for one in candidates} - {None, each.processes}
+            candidates = [one for one in candidates if ranks[one] in (None, each.processes)]
+            if others and not candidates:
+                listed = ", ".join(str(count) for count in sorted(filter(None, others)))
+                raise UsageError(
+                    f"{file}:{each.line}: {each.processes} processes measured this, and the points"
+                    f" have {listed}\n  give a series so many nodes times `processes`, or the"
+                    " values as CSV"
+                )
         if len(candidates) > 1:
             series = ", ".join(f"{experiment} {name}" for experiment, name, _ in candidates)
             raise UsageError(
@@ -202,6 +215,23 @@ def _printed(
     if left and note:
         note(f"{file}: {len(left)} of {len(values)} sizes are of no point, and left out")
     return found
+
+
+def _ranks(about: Mapping[str, object]) -> int | None:
+    """The ranks of a collective operation's point; `None` if its parameters do not give them."""
+    nodes = 0
+    for part in str(about.get("nodes", "")).split(","):
+        found = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?\s*", part)
+        if found is None:
+            return None
+        first, last, step = (int(each or 0) for each in found.groups())
+        nodes += len(range(first, last + 1, step or 1)) if found[2] else 1
+    if isinstance(about.get("nodes"), int):
+        nodes = int(str(about["nodes"]))
+    processes = about.get("processes")
+    if not isinstance(processes, int):
+        return nodes if processes is None else None
+    return processes if "operation" in about else nodes * processes
 
 
 def _check(file: Path, columns: Sequence[str], parameters: set[str]) -> None:
