@@ -213,6 +213,15 @@ def test_programs_are_not_compared_with_one_another() -> None:
         "Slowdown of job b: lowest 1.5x (near); highest 1.6x (far).",
         "Time of job b: lowest 50 µs (near); highest 60 µs (far).",
     ]
+    sized = [curves.CurvePoint(None, "", {"flows": 3.0, "fct_slowdown_p50": 1.5})]
+    of_size = [
+        curves.Curve("mix", f"job a, to {size} KB", "", sized, job=f"a, to {size} KB")
+        for size in range(9)
+    ]
+    units = {"time": "us", "slowdown": "ratio"}
+    assert findings.sentences(found + of_size, units) == findings.sentences(found, units), (
+        "the flows of one size are no job"
+    )
     many = [program("near", f"p{count}", count) for count in range(8)]
     said = findings.sentences(many, {"time": "us"})
     assert said[-1] == "The tables have 2 more jobs."

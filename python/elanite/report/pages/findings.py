@@ -37,7 +37,13 @@ def sentences(found: Sequence[Curve], units: Mapping[str, str]) -> list[str]:
     said: list[str] = []
     for kind, group in dict.fromkeys((curve.kind, curve.group) for curve in found):
         here = [curve for curve in found if (curve.kind, curve.group) == (kind, group)]
-        jobs = list(dict.fromkeys(curve.job for curve in here))
+        measured = [] if kind == JOBS else _metrics(kind, units)
+        jobs = [
+            job
+            for job in dict.fromkeys(curve.job for curve in here)
+            if not measured  # the flows of one size are no job: they have no time of their own
+            or any(curve.job == job and _has(curve, measured) for curve in here)
+        ]
         for job in jobs[:MOST_JOBS]:
             alone = [
                 replace(curve, label=curve.beside) if job else curve
@@ -62,6 +68,16 @@ def sentences(found: Sequence[Curve], units: Mapping[str, str]) -> list[str]:
                 f" {counted(len(jobs) - MOST_JOBS, 'more job')}{f' of {group}' if group else ''}."
             )
     return said
+
+
+def _metrics(kind: str, units: Mapping[str, str]) -> list[str]:
+    """A benchmark kind's metrics with sentences here; flows have sentences of their own."""
+    found = next((metrics for name, _, metrics in _core.plots() if name == kind), list(units))
+    return [metric for metric in found if not metric.startswith(FLOWS)]
+
+
+def _has(curve: Curve, metrics: Sequence[str]) -> bool:
+    return any(metric in place.means for place in curve.places for metric in metrics)
 
 
 def _named(label: str) -> str:
@@ -305,11 +321,8 @@ def _of_metrics(
     found: Sequence[Curve], kind: str, units: Mapping[str, str], of: str
 ) -> Iterator[str]:
     """Each metric's ends for a benchmark kind; ``of`` names the job and the series in words."""
-    metrics = next((metrics for name, _, metrics in _core.plots() if name == kind), list(units))
-    for metric in metrics:
-        if metric.startswith(FLOWS):  # flows have their own sentences
-            continue
-        here = [curve for curve in found if any(metric in place.means for place in curve.places)]
+    for metric in _metrics(kind, units):
+        here = [curve for curve in found if _has(curve, [metric])]
         if not here:
             continue
         name = worded(metric).capitalize() + of + _measured(here, found)
