@@ -127,7 +127,7 @@ def test_a_changed_parameter_is_found_again(pings: Path, tmp_path: Path) -> None
     )
     (source,) = (each.source for each in found.machine.parameters if each.key == "bus.rate")
     assert re.fullmatch(
-        r"fitted to measured.csv, standard error 1.0%, 95% interval 22[\d.]+ to 23[\d.]+ MB/s; 264"
+        r"fitted to measured.csv, standard error 0.9%, 95% interval 22[\d.]+ to 23[\d.]+ MB/s; 264"
         r" MB/s before",
         source,
     )
@@ -506,7 +506,9 @@ def test_a_fitted_value_has_the_unit_of_the_value_before(text: str, unit: str, f
 
 
 def test_intervals_have_the_unit_of_the_value_before() -> None:
-    known = identifiability.ParameterInterval(0.01, 0.5, 0.6, effect=True, below=True, above=True)
+    known = identifiability.ParameterInterval(
+        0.01, 0.01, 0.5, 0.6, effect=True, below=True, above=True
+    )
     key = ranges.Range("adapter.dma_start", 0.2, 1.2, "us")
     found = calibration._value(key, "540 ns", "0.787774 us", known, [], calibration.WELL)
     assert (found.before, found.after, found.interval) == ("540 ns", "787.774 ns", "700 to 800 ns")

@@ -147,6 +147,25 @@ def test_standard_errors_are_those_of_the_fits() -> None:
     assert all(0.7 < each < 1.35 for each in ratio), ratio
 
 
+@pytest.mark.parametrize(
+    ("rate", "near"),
+    [(FIT["rate"], 0.03), ("200 MB/s..260 MB/s", 0.03), ("20 MB/s..4000 MB/s", 0.2)],
+)
+def test_a_standard_error_is_that_of_the_model(rate: str, near: float) -> None:
+    """A rate's effect is curved, and a tenth of a wide range is far from the minimum."""
+    import numpy as np
+
+    search, _, known = fitted(lambda values: latency(*values), FIT | {"rate": rate}, TRUE, seed=7)
+    key = search.keys[1]
+    error = known[1].error * (key.high - key.low)
+    exact, steps = np.array(latency(*TRUE)), np.diag(TRUE) * 1e-4
+    slopes = [
+        (np.array(latency(*(TRUE + step))) - exact) / step.sum() / (0.01 * exact) for step in steps
+    ]
+    covariance = np.linalg.inv(np.array(slopes) @ np.array(slopes).T)
+    assert error == pytest.approx(covariance[1][1] ** 0.5, rel=near)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_what_makes_up_for_each_other_is_not_determined(seed: int) -> None:
     """Start and command act by their sum; the command's range bounds both."""

@@ -504,7 +504,7 @@ def test_the_page_of_a_calibration(elanite: Run, pings: Path, tmp_path: Path) ->
         page
     )
     tables = tables_of(page)
-    assert [row[-2] for row in tables["Fitted parameters"][1:]] == ["1.0%", "not determined"]
+    assert [row[-2] for row in tables["Fitted parameters"][1:]] == ["0.9%", "not determined"]
     assert len(tables["Measured values"]) == 1 + 4
     opened = elanite("open", "fit.html")
     assert opened.code == 0, opened.err

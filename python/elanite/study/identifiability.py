@@ -7,8 +7,10 @@ Its ends are found by simulation, from the curvature at the minimum on: a parame
 flat on one side, steep on the other, or end at a threshold. Any tried value set that fits as well
 belongs to the interval, too.
 
-The *standard error* and the correlations come from the curvature at the minimum, by the data alone,
-with derivatives over the steps ``minimum.STEP``.
+The *standard error* is the interval's half width as if the profile were a parabola. Where the data
+do not end the interval at both sides, it comes from the curvature at the minimum, by the data
+alone, as the correlations do. Their derivatives are over the steps ``minimum.STEP``, which a wide
+range makes so long that a curved effect has another slope than at the minimum.
 
 Measured values *determine* a parameter if they exclude both ends of its range, and if the
 curvature's interval is narrower than the range. So a parameter without effect is not determined,
@@ -66,7 +68,11 @@ class ParameterInterval:
     """A parameter's interval by the data; values are shares of its range."""
 
     error: float
-    """Standard error, by the data alone."""
+    """Standard error."""
+    curvature: float
+    """Standard error by the curvature at the minimum, by the data alone: without the ranges of
+    other parameters.
+    """
     low: float
     high: float
     """The 95% interval's ends within the range."""
@@ -79,7 +85,7 @@ class ParameterInterval:
     @property
     def determined(self) -> bool:
         """Whether the data exclude both ends of the range, and are sharper than it."""
-        return self.below and self.above and self.error * _quantile() < 0.5
+        return self.below and self.above and self.curvature * _quantile() < 0.5
 
 
 def identify(search: ValueSearch) -> tuple[Texts, list[ParameterInterval], list[list[float]]]:
@@ -135,6 +141,11 @@ class _Profile:
         found = []
         for index, error in enumerate(errors):
             (low, below), (high, above) = ends[index]
+            own = (
+                (high - low) / 2 / (self.limit / self.scale) ** 0.5
+                if below and above and high > low
+                else error
+            )
             low, high = (
                 min(low, *(shares[index] for shares in good)),
                 max(high, *(shares[index] for shares in good)),
@@ -146,7 +157,13 @@ class _Profile:
             effect = bool(np.any(self.slopes[:, index] != 0)) or low > _END or high < 1 - _END
             found.append(
                 ParameterInterval(
-                    float(np.hypot(error, step * PRIOR)), low, high, effect, below, above
+                    float(np.hypot(own, step * PRIOR)),
+                    float(np.hypot(error, step * PRIOR)),
+                    low,
+                    high,
+                    effect,
+                    below,
+                    above,
                 )
             )
         return found, (covariance / np.outer(errors, errors)).tolist()
