@@ -41,7 +41,13 @@ def test_the_limits_are_named(tmp_path: Path) -> None:
         == "error: a process may open 40 files, and a command needs 64; raise the limit: ulimit -n"
         " 1024\n"
     )
-    assert (addresses.code, files.code) == (2, 2)
+    stack = limited("ulimit -s 120", words, tmp_path)
+    assert (
+        stack.err
+        == "error: the stack of a process is limited to 120 KiB, and a command needs 512; raise the"
+        " limit: ulimit -s 8192\n"
+    )
+    assert (addresses.code, files.code, stack.code) == (2, 2, 2)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,10 @@ DRAWING_MEMORY = 250 * MEGABYTE
 100 MB, the kernel killed ``elanite run``, and with 150 MB a command that drew."""
 LEAST_FILES = 64
 """A command's open files."""
+LEAST_STACK = 512 * 1024
+"""A command's stack in bytes. With 120 KiB, a replay ended by a segmentation fault, and with 130
+KiB a command that drew; threads of the C library have stacks of this size, too.
+"""
 LEAST_PROCESSES = 32
 THREADS = 4
 """A command's processes and threads, also for each processor: libraries have pools in proportion.
@@ -40,6 +44,7 @@ _UNLIMITED = 1 << 60
 """Control groups version 1 writes about 2^63 for no limit."""
 
 _FILES = "raise the limit: ulimit -n 1024"
+_STACK = "raise the limit: ulimit -s 8192"
 _PROCESSES = "raise the limit (ulimit -u, or pids.max of the control group)"
 
 
@@ -150,6 +155,12 @@ def require() -> None:
     if files != resource.RLIM_INFINITY and files < LEAST_FILES:
         raise UsageError(
             f"a process may open {files} files, and a command needs {LEAST_FILES}; {_FILES}"
+        )
+    stack = resource.getrlimit(resource.RLIMIT_STACK)[0]
+    if stack != resource.RLIM_INFINITY and stack < LEAST_STACK:
+        raise UsageError(
+            f"the stack of a process is limited to {stack // 1024} KiB, and a command needs"
+            f" {LEAST_STACK // 1024}; {_STACK}"
         )
     left = processes()
     needed = LEAST_PROCESSES + THREADS * (os.cpu_count() or 1)
