@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
@@ -66,7 +67,8 @@ static void names(void)
 {
     char processor[MPI_MAX_PROCESSOR_NAME], host[64];
     struct utsname about;
-    struct addrinfo *address;
+    struct addrinfo hints = {.ai_flags = AI_CANONNAME}, *address;
+    struct hostent *found;
     int length;
 
     MPI_Get_processor_name(processor, &length);
@@ -77,8 +79,15 @@ static void names(void)
         "!strcmp(host, processor) && !strcmp(host, about.nodename) && length == (int)strlen(host)");
     require(gethostname(host, 3) == -1 && !strncmp(host, "nod", 3),
             "gethostname(host, 3) == -1 && !strncmp(host, \"nod\", 3)");
-    require(!getaddrinfo(processor, NULL, NULL, &address) && gethostbyname(processor),
-            "!getaddrinfo(processor, NULL, NULL, &address) && gethostbyname(processor)");
+    require(!getaddrinfo(processor, NULL, &hints, &address) &&
+                !strcmp(address->ai_canonname, processor),
+            "!getaddrinfo(processor, NULL, &hints, &address) &&"
+            " !strcmp(address->ai_canonname, processor)");
+    found = gethostbyname(processor);
+    require(found && !strcmp(found->h_name, processor),
+            "found && !strcmp(found->h_name, processor)");
+    require(lines("/etc/hostname", processor) == 1, "lines(\"/etc/hostname\", processor) == 1");
+    require(gethostid() == atol(processor + 4) + 1, "gethostid() == atol(processor + 4) + 1");
     add("rank %d %s", rank, processor);
 }
 

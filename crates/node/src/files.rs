@@ -16,7 +16,7 @@ static FOPEN: SystemFunction = SystemFunction::new(c"fopen", FIRST);
 
 const CPUINFO: &CStr = c"/proc/cpuinfo";
 const PROCESSORS: &[u8] = b"/sys/devices/system/cpu/";
-const HOSTNAME: &[u8] = b"/proc/sys/kernel/hostname";
+const HOSTNAMES: [&[u8]; 2] = [b"/proc/sys/kernel/hostname", b"/etc/hostname"];
 
 /// A host file, read past the functions below; `None` if it cannot be read.
 fn host(path: &CStr) -> Option<Vec<u8>> {
@@ -62,7 +62,7 @@ pub fn shown(node: &RankNode, path: &[u8]) -> Option<Vec<u8>> {
         let host = host(CPUINFO)?;
         return Some(cpuinfo(node, &String::from_utf8_lossy(&host)).into_bytes());
     }
-    if path == HOSTNAME {
+    if HOSTNAMES.contains(&path) {
         return Some(format!("{}\n", node.name()).into_bytes());
     }
     let last = node.processors - 1;
@@ -84,7 +84,7 @@ unsafe fn instead(path: *const c_char, flags: c_int) -> Option<c_int> {
     // SAFETY: a string.
     let path = unsafe { CStr::from_ptr(path) }.to_bytes();
     // Nearly all files are others, and the node is not looked up for them.
-    if path != CPUINFO.to_bytes() && path != HOSTNAME && !path.starts_with(PROCESSORS) {
+    if path != CPUINFO.to_bytes() && !HOSTNAMES.contains(&path) && !path.starts_with(PROCESSORS) {
         return None;
     }
     let content = shown(own()?, path)?;

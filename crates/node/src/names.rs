@@ -1,12 +1,14 @@
-//! Host names. Each node has its own name, and all have this host's address.
+//! Host names. Each node has its own name and number (`gethostid`), and all have this host's
+//! address.
 
 use super::own;
-use libc::{addrinfo, c_char, c_int, hostent, size_t, utsname};
+use libc::{addrinfo, c_char, c_int, c_long, hostent, size_t, utsname};
 use rank::next;
 use rank::system::{FIRST, SystemFunction};
 use std::ffi::CStr;
 
 static GETHOSTNAME: SystemFunction = SystemFunction::new(c"gethostname", FIRST);
+static GETHOSTID: SystemFunction = SystemFunction::new(c"gethostid", FIRST);
 static GETADDRINFO: SystemFunction = SystemFunction::new(c"getaddrinfo", FIRST);
 static GETHOSTBYNAME: SystemFunction = SystemFunction::new(c"gethostbyname", FIRST);
 static GETHOSTBYNAME2: SystemFunction = SystemFunction::new(c"gethostbyname2", FIRST);
@@ -44,6 +46,37 @@ unsafe fn known(name: *const c_char) -> *const c_char {
     name
 }
 
+/// Names a found host as the program has: the system has looked for another name ([`known`]), and
+/// has written that, which is as long as any node's but for machines of 100,000 nodes.
+///
+/// # Safety
+/// The name must be null or a string, `found` null or a string that may be changed.
+unsafe fn name_as_asked(name: *const c_char, found: *mut c_char) {
+    // SAFETY: strings of C; the shorter one fits into the other's place.
+    unsafe {
+        if known(name) != name && !found.is_null() {
+            let name = CStr::from_ptr(name).to_bytes_with_nul();
+            if name.len() <= CStr::from_ptr(found).count_bytes() + 1 {
+                std::ptr::copy_nonoverlapping(name.as_ptr(), found.cast(), name.len());
+            }
+        }
+    }
+}
+
+/// The same for a host; returns it.
+///
+/// # Safety
+/// The name must be null or a string, the host null or one that the system has written.
+unsafe fn host_as_asked(name: *const c_char, host: *mut hostent) -> *mut hostent {
+    // SAFETY: as the caller's.
+    unsafe {
+        if let Some(host) = host.as_ref() {
+            name_as_asked(name, host.h_name);
+        }
+    }
+    host
+}
+
 // The callers of the functions below keep to the C library's manual pages.
 
 #[unsafe(no_mangle)]
@@ -76,6 +109,15 @@ unsafe extern "C-unwind" fn __gethostname_chk(
     unsafe { gethostname(name, room) }
 }
 
+/// Programs compare this number to find the ranks of a node.
+#[unsafe(no_mangle)]
+extern "C-unwind" fn gethostid() -> c_long {
+    match own() {
+        Some(node) => c_long::from(node.number) + 1,
+        None => next!(GETHOSTID, fn() -> c_long, 0),
+    }
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn uname(about: *mut utsname) -> c_int {
     // SAFETY: the kernel checks the address.
@@ -99,27 +141,37 @@ unsafe extern "C-unwind" fn getaddrinfo(
     found: *mut *mut addrinfo,
 ) -> c_int {
     // SAFETY: null, or the caller's string.
-    let name = unsafe { known(name) };
-    next!(GETADDRINFO, fn(name => *const c_char, service => *const c_char, hints => *const addrinfo,
-        found => *mut *mut addrinfo) -> c_int, libc::EAI_SYSTEM)
+    let asked = unsafe { known(name) };
+    let error = next!(GETADDRINFO, fn(asked => *const c_char, service => *const c_char,
+        hints => *const addrinfo, found => *mut *mut addrinfo) -> c_int, libc::EAI_SYSTEM);
+    if error == 0 {
+        // SAFETY: the caller's name, and the list that the system has just made.
+        unsafe { name_as_asked(name, (**found).ai_canonname) };
+    }
+    error
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn gethostbyname(name: *const c_char) -> *mut hostent {
     // SAFETY: null, or the caller's string.
-    let name = unsafe { known(name) };
-    next!(GETHOSTBYNAME, fn(name => *const c_char) -> *mut hostent, std::ptr::null_mut())
+    let asked = unsafe { known(name) };
+    let host =
+        next!(GETHOSTBYNAME, fn(asked => *const c_char) -> *mut hostent, std::ptr::null_mut());
+    // SAFETY: the caller's name, and the system's host.
+    unsafe { host_as_asked(name, host) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn gethostbyname2(name: *const c_char, family: c_int) -> *mut hostent {
     // SAFETY: null, or the caller's string.
-    let name = unsafe { known(name) };
-    next!(
+    let asked = unsafe { known(name) };
+    let host = next!(
         GETHOSTBYNAME2,
-        fn(name => *const c_char, family => c_int) -> *mut hostent,
+        fn(asked => *const c_char, family => c_int) -> *mut hostent,
         std::ptr::null_mut()
-    )
+    );
+    // SAFETY: the caller's name, and the system's host.
+    unsafe { host_as_asked(name, host) }
 }
 
 #[unsafe(no_mangle)]
@@ -132,12 +184,17 @@ unsafe extern "C-unwind" fn gethostbyname_r(
     error: *mut c_int,
 ) -> c_int {
     // SAFETY: null, or the caller's string.
-    let name = unsafe { known(name) };
-    next!(
+    let asked = unsafe { known(name) };
+    let result = next!(
         GETHOSTBYNAME_R,
         fn(
-            name => *const c_char, host => *mut hostent, room => *mut c_char, size => size_t,
+            asked => *const c_char, host => *mut hostent, room => *mut c_char, size => size_t,
             found => *mut *mut hostent, error => *mut c_int
         )
-    )
+    );
+    if result == 0 {
+        // SAFETY: the caller's name, and null or the host that the system has just written.
+        unsafe { host_as_asked(name, *found) };
+    }
+    result
 }

@@ -72,9 +72,8 @@ fn the_files_of_the_kernel_describe_the_node() {
         shows(b"/sys/devices/system/cpu/online").as_deref(),
         Some("0-2\n")
     );
-    assert_eq!(
-        shows(b"/proc/sys/kernel/hostname").as_deref(),
-        Some("node5\n")
-    );
+    for path in ["/proc/sys/kernel/hostname", "/etc/hostname"] {
+        assert_eq!(shows(path.as_bytes()).as_deref(), Some("node5\n"));
+    }
     assert_eq!(shows(b"/proc/meminfo"), None);
 }
