@@ -115,3 +115,15 @@ def test_wrappers_and_commands_see_the_node_until_mpi_begins(
     run = elanite("mpirun", "-n", "1", "-q", "sh", "-c", script, str(mpi_programs / "empty"))
     assert run.code == 0, run
     assert run.out.splitlines()[:4] == ["node0", "node0", "4", "0-3"]
+
+
+def test_programs_with_mpi_that_a_rank_starts_run_on_the_host(
+    elanite: Run, mpi_programs: Path
+) -> None:
+    script = (
+        "from mpi4py import MPI; import subprocess, sys;"
+        " print(subprocess.run(sys.argv[1:]).returncode)"
+    )
+    words = (str(BIN / "mpiexec"), "-n", "2", str(mpi_programs / "empty"))
+    run = elanite("mpirun", "-n", "1", "-q", sys.executable, "-c", script, *words)
+    assert (run.code, run.out, run.err) == (0, "0\n", ""), run

@@ -66,9 +66,16 @@ extern "C" fn exits() {
 }
 
 /// Takes this library out of the environment, so that programs which the rank starts run without
-/// it.
+/// it. Those with MPI, as under an `mpiexec` that the rank starts, find this computer's networks.
 fn leave_children_alone() {
     const PRELOAD: &str = "LD_PRELOAD";
+    // libfabric has read them in this process.
+    const PROVIDER: [&str; 2] = ["FI_PROVIDER", "FI_PROVIDER_PATH"];
+    for name in PROVIDER {
+        // SAFETY: MPI libraries open the domain while they are initialised, in the thread that does
+        // it; they read and change the environment then, too.
+        unsafe { std::env::remove_var(name) };
+    }
     let Ok(all) = std::env::var(PRELOAD) else {
         return;
     };
@@ -76,8 +83,7 @@ fn leave_children_alone() {
         .split([':', ' '])
         .filter(|path| !path.is_empty() && !path.ends_with("libelanite-fi.so"))
         .collect();
-    // SAFETY: MPI libraries open the domain while they are initialised, in the thread that does it;
-    // they read and change the environment then, too.
+    // SAFETY: as above.
     unsafe {
         if others.is_empty() {
             std::env::remove_var(PRELOAD);
