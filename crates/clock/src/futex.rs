@@ -63,7 +63,7 @@ unsafe fn wait(arguments: [usize; 6]) -> c_long {
             libc::FUTEX_WAIT => {
                 let time = *std::ptr::with_exposed_provenance::<timespec>(time);
                 let begun = session::shown().map(session::Session::now);
-                let result = call(arguments);
+                let result = waits(|| call(arguments));
                 let lasted = span(&time).zip(begun);
                 if let Some((length, begun)) = lasted.filter(|_| timed_out(result)) {
                     SimulatedWait::pass(begun.saturating_add(length));
@@ -78,14 +78,19 @@ unsafe fn wait(arguments: [usize; 6]) -> c_long {
                     libc::CLOCK_MONOTONIC
                 };
                 let moment = *std::ptr::with_exposed_provenance::<timespec>(time);
-                let Some(wait) = SimulatedWait::new(Some(clock), &moment) else {
+                let Some(mut wait) = SimulatedWait::new(Some(clock), &moment) else {
                     return done(call(arguments));
                 };
                 let operation = operation & !libc::FUTEX_CLOCK_REALTIME;
-                let end = (&raw const wait.end).expose_provenance();
-                let result = call([word, operation as usize, value, end, e, f]);
-                wait.ended(timed_out(result));
-                done(result)
+                loop {
+                    let end = (&raw const wait.end).expose_provenance();
+                    let again = [word, operation as usize, value, end, e, f];
+                    let result = waits(|| call(again));
+                    if !waits(|| wait.goes_on(timed_out(result))) {
+                        wait.ended(timed_out(result));
+                        return done(result);
+                    }
+                }
             }
             _ => done(call(arguments)),
         }

@@ -29,7 +29,9 @@
 //! | [`sleep`], [`timeout`] | sleep, and waits that give up after a time |
 //! | [`timers`] | timers that ring in simulated time |
 //! | [`threads`], [`c11`], [`waiting`], [`futex`] | waits between threads |
+//! | [`queues`] | message queues and semaphores by the kernel |
 //! | [`starts`] | threads that begin |
+//! | [`order`] | the order of threads' waits and sleeps |
 //! | [`parts`] | the parts of such waits, between the rings of timers |
 //! | [`system`] | the same without a session |
 //!
@@ -45,7 +47,9 @@
 mod c11;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod futex;
+mod order;
 mod parts;
+mod queues;
 mod sleep;
 mod starts;
 mod system;
@@ -100,7 +104,12 @@ fn look(session: &Session) {
     if readings.get() < FREE {
         readings.update(|readings| readings + 1);
     } else if let Some(mut state) = session.try_lock() {
+        let before = session.now();
         session.pass(&mut state);
+        drop(state);
+        if thread::outside() {
+            order::notice(before, session.now());
+        }
     }
     timers::look(session);
 }

@@ -1,11 +1,13 @@
 //! Waits in real time for moments in simulated time, and their parts: a timer that rings before the
 //! end divides them.
 
+use super::order::ThreadTurn;
 use super::waiting::{awaited, sleeper, waits};
 use super::{NANOSECOND, local, nanoseconds, origin, system, timers};
 use libc::{c_int, clockid_t, timespec};
 use link::NEVER;
 use rank::session::{self, Session};
+use rank::sleepers::SLICE;
 use rank::{pending, thread};
 
 /// The wait in real time for a moment in simulated time.
@@ -14,6 +16,7 @@ pub struct SimulatedWait {
     until: u64,
     /// The wait's end, by the system's monotonic clock.
     pub end: timespec,
+    place: ThreadTurn,
 }
 
 impl SimulatedWait {
@@ -31,16 +34,21 @@ impl SimulatedWait {
     /// The wait from now until a moment in local time.
     fn starting_now(session: &Session, until: u64) -> SimulatedWait {
         let left = until.saturating_sub(session.now()).div_ceil(NANOSECOND);
-        let mut end = nanoseconds(0);
-        // SAFETY: a place for it.
-        unsafe { system::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut end) };
-        let left = nanoseconds(left);
-        let nanoseconds = end.tv_nsec + left.tv_nsec;
-        end.tv_sec = end
-            .tv_sec
-            .saturating_add(left.tv_sec + nanoseconds / 1_000_000_000);
-        end.tv_nsec = nanoseconds % 1_000_000_000;
-        SimulatedWait { until, end }
+        SimulatedWait {
+            until,
+            end: real_moment(left),
+            place: ThreadTurn::waits(session, until),
+        }
+    }
+
+    /// Whether the wait, whose real time is over, goes on for a while, since it is another thread's
+    /// turn in simulated time.
+    pub fn goes_on(&mut self, timed_out: bool) -> bool {
+        let goes_on = timed_out && self.place.goes_on();
+        if goes_on {
+            self.end = real_moment(SLICE.as_nanos() as u64);
+        }
+        goes_on
     }
 
     /// The wait has ended. If it has timed out, simulated time has passed.
@@ -59,6 +67,12 @@ impl SimulatedWait {
             session.sleep_until(until);
         }
     }
+}
+
+/// The moment after some nanoseconds, by the system's monotonic clock.
+fn real_moment(left: u64) -> timespec {
+    let now = system::real_time();
+    nanoseconds(now.saturating_add(left))
 }
 
 fn likely_clock(moment: &timespec) -> clockid_t {
@@ -85,7 +99,7 @@ pub unsafe fn timed(
     pending::acted();
     // SAFETY: a moment or null.
     match unsafe { moment.as_ref() }.and_then(|moment| SimulatedWait::new(clock, moment)) {
-        Some(wait) => in_parts(&wait, by, rung),
+        Some(wait) => in_parts(wait, by, rung),
         None => system(),
     }
 }
@@ -109,15 +123,20 @@ pub fn endless(
 /// Waits until a moment in simulated time. Timers that ring before divide the wait, as they do
 /// waits for files ([`super::timeout`]).
 fn in_parts(
-    wait: &SimulatedWait,
+    mut wait: SimulatedWait,
     by: impl Fn(clockid_t, Moment) -> c_int,
     rung: AfterRing,
 ) -> c_int {
     loop {
         let next = timers::next();
         let Some(session) = sleeper().filter(|_| next < wait.until) else {
-            let (result, error) = with_error(|| by(libc::CLOCK_MONOTONIC, &raw const wait.end));
-            wait.ended(error == libc::ETIMEDOUT);
+            let (result, error) =
+                with_error(|| waits(|| by(libc::CLOCK_MONOTONIC, &raw const wait.end)));
+            let timed_out = error == libc::ETIMEDOUT;
+            if waits(|| wait.goes_on(timed_out)) {
+                continue;
+            }
+            wait.ended(timed_out);
             return result;
         };
         if let Some(result) = until_ring(session, next, &by, rung) {

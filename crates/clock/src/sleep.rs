@@ -2,13 +2,15 @@
 //!
 //! A rank has one time, however many threads it has. Sleep takes simulated time in the threads that
 //! call MPI, and in the process's first thread. Other threads, such as the periodic watchers of
-//! runtimes, would carry the rank away by their sleep; they sleep in real time. If the rank waits
-//! at the end of such a sleep for its other threads ([`waiting::awaited`]), the same time has
+//! runtimes, would carry the rank away by their sleep; they sleep in real time, but not past the
+//! sleep's end in simulated time, at which the first thread's sleep stops ([`order`]). If the rank
+//! waits at the end of such a sleep for its other threads ([`waiting::awaited`]), the same time has
 //! passed in the simulation. While a thread is in an MPI call beside it, the sleep is as long as
 //! that thread's looks have taken ([`sleepers`]).
 //!
 //! The handler for a [timer](timers)'s signal ends a sleep, as it does in the kernel.
 
+use super::order::{self, ThreadTurn};
 use super::waiting::{self, sleeper};
 use super::{
     MICROSECOND, NANOSECOND, SECOND, fail, length, local, nanoseconds, span, system, timers,
@@ -25,10 +27,13 @@ pub fn until(session: &Session, moment: u64) -> Result<(), u64> {
         pending::wait_for_all();
     }
     while session.now() < moment && !session::is_held() {
-        let handled = timers::until_ring(session, moment);
+        let now = session.now();
+        let stop = order::next_sleep(now).map_or(moment, |end| end.min(moment));
+        let handled = timers::until_ring(session, stop);
         if handled && session.now() < moment {
             return Err(moment - session.now());
         }
+        order::notice(now, session.now());
     }
     Ok(())
 }
@@ -114,22 +119,15 @@ fn real(clock: clockid_t, flags: c_int, request: *const timespec, rest: *mut tim
     // SAFETY: null, or a time of the caller, which is copied.
     let length = unsafe { request.as_ref() }.filter(|_| flags == 0);
     if let Some(length) = length.and_then(span)
-        && let Some(session) = session::get().filter(|_| waiting::may_call())
+        && let Some(session) = session::get().filter(|_| !thread::drives_time())
+        && thread::outside()
     {
         // SAFETY: null, or the caller's place for the rest.
         return unsafe { beside(session, length, rest) };
     }
-    let begin = session::get().map_or(0, Session::now);
     // SAFETY: the kernel checks its arguments.
     match unsafe { system::clock_nanosleep(clock, flags, request, rest) } {
-        0 => {
-            // SAFETY: the kernel has read it.
-            let time = (flags == 0).then(|| unsafe { request.as_ref() }.and_then(span));
-            if let (Some(session), Some(Some(time))) = (waiting::awaited(), time) {
-                session.sleep_until(begin.saturating_add(time));
-            }
-            0
-        }
+        0 => 0,
         // SAFETY: the place of this thread's error number.
         _ => unsafe { *libc::__errno_location() },
     }
@@ -139,16 +137,31 @@ fn real(clock: clockid_t, flags: c_int, request: *const timespec, rest: *mut tim
 /// ranks' looks may let time pass more slowly.
 const GRACE: u64 = 10 * SECOND;
 
-/// The sleep of a thread that may call MPI later. While another thread is in a call, the sleep is
-/// over when the rank's time has come to its end; else it takes real time. Returns the error
-/// number.
+/// The longest part of a long sleep, in slices.
+const LONGEST: u64 = 10;
+
+/// The sleep of a thread beside the one that drives the rank's time. It takes real time, unless
+/// the rank's time comes to its end before. Where the thread may call MPI later, and another one is
+/// in a call, only that ends it. Returns the error number.
 unsafe fn beside(session: &Session, length: u64, rest: *mut timespec) -> c_int {
     let slice = sleepers::SLICE.as_nanos() as u64 * NANOSECOND;
     let until = session.now().saturating_add(length);
+    let computed = rank::system::processor_time_of(std::process::id());
     let (mut left, mut grace) = (length, length.saturating_add(GRACE));
-    let sleeper = Sleeper::until(until);
+    let sleeper = waiting::may_call().then(|| Sleeper::until(until));
+    if sleeper.is_none() {
+        pending::acted();
+    }
+    let mut place = ThreadTurn::sleeps(session, until);
     while left > 0 && grace > 0 && session.now() < until {
-        let part = nanoseconds(left.min(slice).div_ceil(NANOSECOND));
+        let (part, before) = match sleeper {
+            Some(_) => (slice, None),
+            None => (
+                (length / 16).clamp(slice, LONGEST * slice),
+                Some(rank::system::real_time()),
+            ),
+        };
+        let part = nanoseconds(left.min(part).div_ceil(NANOSECOND));
         let none = std::ptr::null_mut();
         // SAFETY: the kernel reads the time.
         let slept =
@@ -158,15 +171,22 @@ unsafe fn beside(session: &Session, length: u64, rest: *mut timespec) -> c_int {
             unsafe { give_rest(rest, left) };
             return libc::EINTR;
         }
+        if let Some(before) = before {
+            let lasted = rank::system::real_time().saturating_sub(before);
+            left = left.saturating_sub(lasted.saturating_mul(NANOSECOND));
+            continue;
+        }
         grace = grace.saturating_sub(slice);
         if thread::in_calls() == 0 {
             left = left.saturating_sub(slice);
         }
     }
+    let awaited = place.is_awaited(session, computed);
     drop(sleeper);
-    if let Some(session) = waiting::awaited() {
+    if awaited {
         session.sleep_until(until);
     }
+    pending::wakes();
     0
 }
 
@@ -205,6 +225,7 @@ extern "C" fn sleep(seconds: c_uint) -> c_uint {
 /// A rank that gives way again and again outside MPI waits for another process: time passes, as at
 /// readings of a clock.
 ///
+/// If it has several threads, it waits for them, whose sleeps take simulated time then ([`order`]).
 /// A rank that waits in MPI gives way to its other threads again and again. Without other threads,
 /// it would give way to other ranks, which the simulator lets run when it is their turn.
 #[unsafe(no_mangle)]
@@ -214,6 +235,9 @@ extern "C" fn sched_yield() -> c_int {
             super::look(session);
         }
         return 0;
+    }
+    if thread::drives_time() && thread::outside() {
+        order::gives_way();
     }
     // SAFETY: it has no arguments.
     unsafe { libc::syscall(libc::SYS_sched_yield) as c_int }

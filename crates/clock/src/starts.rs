@@ -1,5 +1,6 @@
-//! Threads that the program starts. The host decides when a new thread begins to run. Where several
-//! threads may call MPI, simulated time stands still until it does, and has acted ([`pending`]).
+//! Threads that the program starts. The host decides when a new thread begins to run. Simulated
+//! time stands still until it does, and has acted ([`pending`]), but for MPI calls where no other
+//! thread may call MPI.
 
 use super::c11::result;
 use super::system::SystemFunction;
@@ -57,7 +58,7 @@ unsafe fn create(
     body: Body,
     argument: *mut c_void,
 ) -> c_int {
-    let waited_for = thread::allows_several() && thread::outside() && session::get().is_some();
+    let waited_for = thread::outside() && session::get().is_some();
     let start = waited_for.then(ThreadStart::announced);
     let given = Box::into_raw(Box::new(Begin {
         body,

@@ -2,7 +2,7 @@
 //! the C library's functions with the same names ([`SystemFunction`]).
 
 use libc::{c_int, clockid_t, epoll_event, nfds_t, pollfd, timespec};
-pub use rank::system::{SystemFunction, clock_gettime};
+pub use rank::system::{SystemFunction, clock_gettime, real_time};
 
 const SIGNALS: usize = 8; // bytes in the kernel's signal set
 

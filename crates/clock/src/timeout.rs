@@ -7,11 +7,13 @@
 //! This does not hold within MPI calls ([`sleeper`]): the library waits there for its process
 //! manager, which is outside the simulation.
 
-use super::waiting::{self, sleeper};
+use super::order::ThreadTurn;
+use super::waiting::{self, sleeper, waits};
 use super::{NANOSECOND, fail, nanoseconds, sleep, span, system, timers};
 use libc::{c_int, epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 use link::NEVER;
-use rank::session::{self, Session};
+use rank::session;
+use rank::sleepers::SLICE;
 use rank::{next, pending, thread};
 use system::SystemFunction;
 
@@ -20,17 +22,25 @@ const MILLISECOND: u64 = 1_000_000_000;
 /// Waits by `by`, for a time in picoseconds or without an end. After a time-out, the wait's length
 /// has passed in the simulation. While timers are pending, the wait has several parts: a timer
 /// rings at the end of each, and may be the awaited event.
-fn wait(time: Option<u64>, mut by: impl FnMut(Option<timespec>) -> c_int) -> c_int {
+pub fn wait(time: Option<u64>, mut by: impl FnMut(Option<timespec>) -> c_int) -> c_int {
     pending::acted();
     let part = |time: u64| nanoseconds(time.div_ceil(NANOSECOND));
     if let Some(session) = session::shown().filter(|_| thread::outside()) {
         session.reads_clock();
     }
     let Some(session) = sleeper().filter(|_| time != Some(0)) else {
-        let begin = session::shown().map_or(0, Session::now);
-        let result = by(time.map(part));
-        if let (Some(time), 0, Some(session)) = (time, result, waiting::awaited()) {
-            session.sleep_until(begin.saturating_add(time));
+        let begun = session::shown().filter(|_| thread::outside()).zip(time);
+        let end = begun.map(|(session, time)| session.now().saturating_add(time));
+        let mut place = begun
+            .zip(end)
+            .map(|((session, _), end)| ThreadTurn::waits(session, end));
+        let mut result = by(time.map(part));
+        while result == 0 && place.as_mut().is_some_and(ThreadTurn::goes_on) {
+            result = by(Some(nanoseconds(SLICE.as_nanos() as u64)));
+        }
+        drop(place);
+        if let (Some(end), 0, Some(session)) = (end, result, waiting::awaited()) {
+            session.sleep_until(end);
         }
         return result;
     };
@@ -38,10 +48,18 @@ fn wait(time: Option<u64>, mut by: impl FnMut(Option<timespec>) -> c_int) -> c_i
     loop {
         let until = end.min(timers::next());
         if until == NEVER {
-            return by(None);
+            return waits(|| by(None));
         }
         let left = until.saturating_sub(session.now());
-        let result = timers::undisturbed(|| by(Some(part(left))));
+        let mut place = ThreadTurn::waits(session, until);
+        let result = waits(|| {
+            let mut result = timers::undisturbed(|| by(Some(part(left))));
+            while result == 0 && place.goes_on() {
+                result = by(Some(nanoseconds(SLICE.as_nanos() as u64)));
+            }
+            result
+        });
+        drop(place);
         if result != 0 {
             return result;
         }

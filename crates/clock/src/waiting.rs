@@ -1,10 +1,10 @@
-//! Threads that sleep in simulated time, and threads that wait for others without an end.
+//! Threads that sleep in simulated time, and threads that wait for others.
 
 use rank::session::{self, Session};
 use rank::{compute, pending, thread};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How many threads that sleep in simulated time wait for others without an end.
+/// How many threads that sleep in simulated time wait for others.
 static WAITING: AtomicU32 = AtomicU32::new(0);
 
 /// The session with the time in which this thread sleeps. `None` within an MPI call, where the
@@ -31,8 +31,9 @@ pub fn awaited() -> Option<&'static Session> {
         .flatten()
 }
 
-/// Waits for other threads. A thread that is cancelled in this wait never comes back, and is
-/// counted for ever. This matters only to a program that cancels threads that call MPI.
+/// Waits for other threads, without an end or up to a moment. A thread that is cancelled in this
+/// wait never comes back, and is counted for ever. This matters only to a program that cancels
+/// threads that call MPI.
 pub fn waits<R>(wait: impl FnOnce() -> R) -> R {
     pending::acted();
     if session::get().is_none() || !thread::drives_time() || !thread::outside() {

@@ -144,6 +144,11 @@ pub fn acted() {
     }
 }
 
+/// Whether a thread is about to act.
+pub fn is_any() -> bool {
+    COUNT.load(Ordering::Acquire) > 0 && PLACES.iter().any(|place| place.waits().is_some())
+}
+
 /// This thread has come to another stage.
 fn advance(stage: Stage) {
     if let Some((place, old)) = OWN.get() {

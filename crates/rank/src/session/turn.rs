@@ -191,7 +191,7 @@ impl Session {
     /// The program reads the clock again and again: a time step in which MPI does not look.
     pub fn pass(&self, state: &mut SessionState) {
         let before = self.now();
-        self.step_by(state, |until| RankWait::Sleep { until });
+        self.step_by(state, before, |until| RankWait::Sleep { until });
         self.slept.store(true, Ordering::Relaxed);
         self.out_of_band.passed_by_reading(self.now() - before);
     }
@@ -199,7 +199,7 @@ impl Session {
     /// The calling thread looks in vain: time advances by a step that grows.
     pub fn step(&self, state: &mut SessionState) {
         self.has_looked();
-        self.step_by(state, |until| {
+        self.step_by(state, thread::current().began.get(), |until| {
             RankWait::Report(Patience {
                 guessed: thread::were_at_once(),
                 ..Patience::until(until)
@@ -210,7 +210,7 @@ impl Session {
     /// The same; the step ends early when others write into the rank's memory.
     pub fn step_to_write(&self, state: &mut SessionState) {
         self.has_looked();
-        self.step_by(state, |until| {
+        self.step_by(state, thread::current().began.get(), |until| {
             RankWait::Report(Patience {
                 writes: true,
                 ..Patience::until(until)
@@ -218,10 +218,11 @@ impl Session {
         });
     }
 
-    /// Time does not advance while a thread is about to act.
-    fn step_by(&self, state: &mut SessionState, wait: impl FnOnce(u64) -> RankWait) {
+    /// Time does not advance while a thread is about to act. The looks have begun at a moment.
+    fn step_by(&self, state: &mut SessionState, begun: u64, wait: impl FnOnce(u64) -> RankWait) {
         pending::acted();
-        if pending::wait() {
+        // In a call, only threads that may call MPI matter.
+        if (thread::outside() || thread::allows_several()) && pending::wait() {
             self.look_anew();
             std::thread::yield_now();
             return;
@@ -236,7 +237,7 @@ impl Session {
         if LEFT.load(Ordering::Relaxed) {
             self.compute(tick);
         } else {
-            let (begun, now) = (thread::current().began.get(), self.now());
+            let now = self.now();
             self.wait(state, wait(sleepers::cut(begun, now, now + tick)));
             if sleepers::wake(self.now()) {
                 self.look_anew();
@@ -282,7 +283,7 @@ impl Session {
             return false;
         }
         let mut state = self.lock();
-        self.step_by(&mut state, |until| {
+        self.step_by(&mut state, thread::current().began.get(), |until| {
             RankWait::Report(Patience {
                 guessed: true,
                 ..Patience::until(until)

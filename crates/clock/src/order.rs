@@ -1,0 +1,162 @@
+//! The order of a rank's threads in simulated time.
+//!
+//! Threads wait for each other in real time, and sleep in real time beside the thread that drives
+//! the rank's time. A busy host lets them run in another order than the simulated ends of their
+//! waits and sleeps have. So each has a place here with its end:
+//!
+//! - a wait whose time is over goes on while another end comes before its own;
+//! - a sleep whose time is over goes on, too, until the rank waits for it, unless the first thread
+//!   computes; a thread that gives way again and again (`sched_yield`) waits;
+//! - a sleep that drives time stops at the ends of other threads' sleeps, which end there, and a
+//!   loop that reads a clock waits there for their threads.
+//!
+//! All this has a bound in real time: a place's thread may do something else than it seems.
+//!
+//! The places need no lock, since a signal's handler may sleep or wait at any time. A thread that
+//! finds no free place is not waited for.
+
+use crate::waiting;
+use rank::session::Session;
+use rank::{pending, sleepers, system, thread};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// How long a place's thread waits longer than natively, and how long others wait for it to notice
+/// its end; in slices.
+const PATIENCE: u32 = 200;
+/// How many slices one costs in which the first thread is blocked: perhaps in an MPI call.
+const BLOCKED: u32 = 40;
+
+/// How long the first thread computes, in nanoseconds of its processor time, before a sleep ends
+/// beside it.
+const COMPUTES: u64 = 2_000_000;
+
+/// The ends of waits and of sleeps, in local time; 0 if the place is free.
+type Ends = [AtomicU64; 64];
+static WAITS: Ends = [const { AtomicU64::new(0) }; 64];
+static SLEEPS: Ends = [const { AtomicU64::new(0) }; 64];
+
+/// How often threads that drive time have given way.
+static YIELDS: AtomicU32 = AtomicU32::new(0);
+
+/// This thread gives way to others.
+pub fn gives_way() {
+    YIELDS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// A thread's wait or sleep, until it is dropped.
+pub struct ThreadTurn {
+    word: Option<&'static AtomicU64>,
+    begun: u64,
+    end: u64,
+    patience: u32,
+    /// [`YIELDS`] at the begin.
+    yields: u32,
+}
+
+impl ThreadTurn {
+    /// A wait begins, which gives up at a moment in local time.
+    pub fn waits(session: &Session, end: u64) -> ThreadTurn {
+        ThreadTurn::take(&WAITS, session, end)
+    }
+
+    /// A sleep begins, until a moment in local time.
+    pub fn sleeps(session: &Session, end: u64) -> ThreadTurn {
+        ThreadTurn::take(&SLEEPS, session, end)
+    }
+
+    fn take(places: &'static Ends, session: &Session, end: u64) -> ThreadTurn {
+        let free = |place: &&AtomicU64| {
+            let (new, old) = (Ordering::AcqRel, Ordering::Relaxed);
+            place.compare_exchange(0, end.max(1), new, old).is_ok()
+        };
+        ThreadTurn {
+            word: places.iter().find(free),
+            begun: session.now(),
+            end,
+            patience: PATIENCE,
+            yields: YIELDS.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Whether this wait, whose time is over, goes on for a slice: it is another thread's turn.
+    pub fn goes_on(&mut self) -> bool {
+        waiting::awaited().is_some() && self.is_early() && self.spend(1)
+    }
+
+    /// Whether another wait or sleep ends before this one, or has just ended.
+    fn is_early(&self) -> bool {
+        let before = |end: u64| self.begun < end && end < self.end;
+        ends(&WAITS).chain(ends(&SLEEPS)).any(before) || pending::is_any()
+    }
+
+    fn spend(&mut self, slices: u32) -> bool {
+        let is_left = self.patience >= slices;
+        self.patience = self.patience.saturating_sub(slices);
+        is_left
+    }
+
+    /// This sleep's real time is over: waits for its turn. Returns whether the rank waits for it.
+    /// The first thread had run for `computed` nanoseconds when the sleep began.
+    pub fn is_awaited(&mut self, session: &Session, computed: u64) -> bool {
+        let first = std::process::id();
+        let state = || (session.now(), YIELDS.load(Ordering::Relaxed));
+        let (mut now, mut yields) = state();
+        let (mut gives_way, mut advances) = (yields != self.yields, now != self.begun);
+        while now < self.end && thread::in_calls() == 0 {
+            let slices = if gives_way || waiting::awaited().is_some() {
+                if !self.is_early() {
+                    return true;
+                }
+                1
+            } else if !advances && system::processor_time_of(first) > computed + COMPUTES {
+                return false;
+            } else if advances || system::is_runnable(first) == Some(true) {
+                1
+            } else {
+                BLOCKED
+            };
+            if !self.spend(slices) {
+                return false;
+            }
+            system::nap(sleepers::SLICE);
+            let before = (now, yields);
+            (now, yields) = state();
+            (advances, gives_way) = (before.0 != now, before.1 != yields);
+        }
+        waiting::awaited().is_some()
+    }
+}
+
+impl Drop for ThreadTurn {
+    fn drop(&mut self) {
+        if let Some(word) = self.word {
+            word.store(0, Ordering::Release);
+        }
+    }
+}
+
+fn ends(places: &'static Ends) -> impl Iterator<Item = u64> {
+    let all = places.iter().map(|place| place.load(Ordering::Acquire));
+    all.filter(|&end| end != 0)
+}
+
+/// The first end of another thread's sleep after a moment.
+pub fn next_sleep(now: u64) -> Option<u64> {
+    ends(&SLEEPS).filter(|&end| end > now).min()
+}
+
+/// Time has come from one moment to another. Gives sleeps that end there the time to notice, and
+/// their threads the time to act.
+pub fn notice(before: u64, now: u64) {
+    let asleep = || ends(&SLEEPS).any(|end| before < end && end <= now);
+    let mut left = 10 * PATIENCE;
+    let mut any = false;
+    while asleep() && left > 0 {
+        any = true;
+        system::nap(sleepers::SLICE / 10);
+        left -= 1;
+    }
+    if any {
+        pending::wait_for_all();
+    }
+}
