@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -36,7 +37,8 @@ static void calls(const char *folder)
     snprintf(other, sizeof other, "%s/renamed", folder);
     struct iovec parts[2] = {{bytes, MB / 2}, {bytes, MB / 2}};
     struct stat status;
-    int file = -1, pipes[2];
+    int file = -1, copy = -1, pipes[2];
+    off_t from = 0, to = MB;
     FILE *stream = NULL;
     TIME("open", (file = open(path, O_CREAT | O_RDWR | O_TRUNC, 0600)) >= 0);
     TIME("write", write(file, bytes, MB) == MB);
@@ -47,6 +49,13 @@ static void calls(const char *folder)
     TIME("read", read(file, bytes, MB) == MB);
     TIME("pread", pread(file, bytes, MB, MB) == MB);
     TIME("readv", readv(file, parts, 2) == MB);
+    TIME("preadv2", preadv2(file, parts, 2, 0, 0) == MB);
+    TIME("pwritev2", pwritev2(file, parts, 2, 0, 0) == MB);
+    copy = open(other, O_CREAT | O_RDWR | O_TRUNC, 0600);
+    TIME("sendfile", sendfile(copy, file, &from, MB) == MB);
+    TIME("copy_file_range", copy_file_range(file, &from, copy, &to, MB, 0) == MB);
+    close(copy);
+    TIME("remove", remove(other) == 0);
     TIME("read at the end", read(file, bytes, MB) == 0);
     TIME("ftruncate", ftruncate(file, 5) == 0);
     TIME("close", close(file) == 0);

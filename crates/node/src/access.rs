@@ -11,7 +11,7 @@
 //! | regular files | directories, pipes, sockets, terminals; standard input, output and error |
 //! | file systems on a disk or in memory, such as `/tmp` | `/proc`, `/sys`, `/dev` with `/dev/shm`, files without a name in memory |
 //! | calls after MPI has been initialised, by the program and its libraries (MPI-IO, the interpreter's modules) | calls before that, those within MPI's start and end, the loader's own |
-//! | calls that succeed | calls that fail; `fstat`, `lseek`, `mmap`, `sendfile`, `copy_file_range` |
+//! | calls that succeed | calls that fail; `fstat`, `lseek`, `mmap` |
 //!
 //! Calls by threads that do not call MPI, and calls after MPI's end, take no time, and count as
 //! untimed. Asynchronous operations (`aio_read`, nonblocking MPI-IO) take their time when they
@@ -247,11 +247,82 @@ moves! {
     );
     Read Some(offset), fn preadv(file, parts: *const iovec, count: c_int, offset: off_t);
     Read Some(offset), fn preadv64(file, parts: *const iovec, count: c_int, offset: off_t);
+    Read given(offset), fn preadv2(
+        file, parts: *const iovec, count: c_int, offset: off_t, flags: c_int
+    );
+    Read given(offset), fn preadv64v2(
+        file, parts: *const iovec, count: c_int, offset: off_t, flags: c_int
+    );
     Write None, fn writev(file, parts: *const iovec, count: c_int);
     Write Some(offset), fn pwrite(file, bytes: *const c_void, count: size_t, offset: off_t);
     Write Some(offset), fn pwrite64(file, bytes: *const c_void, count: size_t, offset: off_t);
     Write Some(offset), fn pwritev(file, parts: *const iovec, count: c_int, offset: off_t);
     Write Some(offset), fn pwritev64(file, parts: *const iovec, count: c_int, offset: off_t);
+    Write given(offset), fn pwritev2(
+        file, parts: *const iovec, count: c_int, offset: off_t, flags: c_int
+    );
+    Write given(offset), fn pwritev64v2(
+        file, parts: *const iovec, count: c_int, offset: off_t, flags: c_int
+    );
+}
+
+/// The offset in a call that takes -1 for the place where the file stands.
+fn given(offset: off_t) -> Option<off_t> {
+    (offset != -1).then_some(offset)
+}
+
+/// The offset at a place; `None` for no place, and so for where the file stands.
+///
+/// # Safety
+/// The place must be null or an offset's.
+unsafe fn at(place: *const off_t) -> Option<off_t> {
+    // SAFETY: as the caller's.
+    unsafe { place.as_ref() }.copied()
+}
+
+/// Functions that copy from one file to another in the kernel: a read, and then a write.
+macro_rules! copies {
+    ($(
+        fn $name:ident($($argument:ident: $type:ty),*), from $from:ident $read:expr,
+        to $to:ident $written:expr;
+    )*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C-unwind" fn $name($($argument: $type),*) -> ssize_t {
+            static NEXT: SystemFunction = SystemFunction::new(
+                // SAFETY: it ends with the only 0.
+                unsafe {
+                    std::ffi::CStr::from_bytes_with_nul_unchecked(
+                        concat!(stringify!($name), "\0").as_bytes()
+                    )
+                },
+                FIRST,
+            );
+            // The kernel changes the offsets. SAFETY: null, or the caller's.
+            let (read, written) = unsafe { ($read, $written) };
+            let copies = || {
+                on_file(
+                    || is_counted($from),
+                    || next!(NEXT, fn($($argument => $type),*) -> ssize_t, -1),
+                    |bytes| moved(AccessMode::Read, $from, read, bytes),
+                )
+            };
+            on_file(
+                || is_counted($to),
+                copies,
+                |bytes| moved(AccessMode::Write, $to, written, bytes),
+            )
+        }
+    )*};
+}
+
+copies! {
+    fn sendfile(to: c_int, from: c_int, offset: *mut off_t, count: size_t),
+        from from at(offset), to to None;
+    fn sendfile64(to: c_int, from: c_int, offset: *mut off_t, count: size_t),
+        from from at(offset), to to None;
+    fn copy_file_range(
+        from: c_int, offset: *mut off_t, to: c_int, other: *mut off_t, count: size_t, flags: c_uint
+    ), from from at(offset), to to at(other);
 }
 
 /// Functions on an open file, or on a name, that move no bytes.
@@ -292,6 +363,7 @@ others! {
     is_counted_at(folder, path, LINK), fn unlinkat(
         folder: c_int, path: *const c_char, flags: c_int
     );
+    is_counted_at(HERE, path, LINK), fn remove(path: *const c_char);
     is_counted_at(HERE, path, LINK), fn rename(path: *const c_char, to: *const c_char);
     is_counted_at(HERE, path, 0), fn stat(path: *const c_char, place: *mut c_void);
     is_counted_at(HERE, path, 0), fn stat64(path: *const c_char, place: *mut c_void);
