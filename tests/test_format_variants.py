@@ -298,6 +298,13 @@ def test_an_infrastructure_in_a_line_of_json(tmp_path: Path) -> None:
     assert pairs(read(tmp_path, json.dumps(yaml.safe_load(ALL["infragraph"])))) == pairs(plain)
 
 
+def test_an_infrastructure_before_version_1_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    content = yaml.safe_load(ALL["infragraph"])
+    content["devices"] = {each["name"]: each for each in content["devices"]}
+    with pytest.raises(UsageError, match=r"`devices` is a mapping, .* write a list, in which"):
+        read(tmp_path, yaml.safe_dump(content))
+
+
 def test_hosts_keep_their_names_where_adapters_have_one_description(tmp_path: Path) -> None:
     text = ALL["ibnetdiscover"].replace("cn2 mlx5_1", "cn2 mlx5_0")
     assert list(read(tmp_path, text).nodes) == ["cn2.H-a2.1", "cn2.H-a3.1", "cn3", "cn10"]

@@ -210,6 +210,12 @@ def _line(at: Mapping[str, object]) -> int | None:
 def _listed(content: dict[str, object], key: str, file: Path) -> list[dict[str, object]]:
     """A list of mappings; empty without the key."""
     found = content.get(key) or []
+    if isinstance(found, dict):
+        message = (
+            f"`{key}` is a mapping, as in files before version 1 of InfraGraph: write a list, in"
+            " which every entry has its `name`"
+        )
+        fail(file, _line(found), message)
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         fail(file, _line(content), f"`{key}` is not a list of mappings")
     return found
