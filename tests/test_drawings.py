@@ -41,6 +41,11 @@ def test_defaults_of_dot_hold_behind_their_statement(tmp_path: Path) -> None:
     assert rates(found) == {"": 1, "100": 4, "25": 1, "50": 1}
 
 
+def test_a_quote_in_a_name_of_dot_is_no_escape(tmp_path: Path) -> None:
+    found = read(tmp_path, r'graph { "a\"1"; "a\"1":port -- "b\c"; "b\c" -- d }')
+    assert set(found.switches) == {'a"1', r"b\c", "d"}
+
+
 def test_labels_of_edges_are_rates_where_they_are_one(tmp_path: Path) -> None:
     found = read(tmp_path, 'graph { a -- b [label="100G"]; b -- c [label="25 Gb/s"]; }')
     assert rates(found) == {"100": 1, "25": 1}

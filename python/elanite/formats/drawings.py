@@ -197,7 +197,7 @@ def _ends(end: Any) -> list[str]:
     """The vertices at an edge's end: one, without its port, or a group in braces."""
     if isinstance(end, str):
         quoted = re.match(r'"((?:[^"\\]|\\.)*)"', end)
-        return [quoted[1] if quoted else end.partition(":")[0]]
+        return [_unquoted(quoted[0]) if quoted else end.partition(":")[0]]
     names = (
         end.get("nodes")
         if hasattr(end, "get")
@@ -207,7 +207,9 @@ def _ends(end: Any) -> list[str]:
 
 
 def _unquoted(text: str) -> str:
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
+    """A name without its quotes; the only escape in DOT is that of a quote."""
+    quoted = len(text) > 1 and text[0] == text[-1] == '"'
+    return text[1:-1].replace('\\"', '"') if quoted else text
 
 
 def _plain(data: dict[str, object]) -> dict[str, object]:
