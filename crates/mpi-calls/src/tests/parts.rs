@@ -287,7 +287,7 @@ fn threads(session: &Session) {
     };
     let alone = sleeper();
     while !alone.is_finished() {
-        std::thread::yield_now();
+        std::hint::spin_loop();
     }
     assert_eq!(alone.join().expect("a thread"), 1, "clocks are simulated");
     assert_eq!(session.now(), 0, "the rank has not waited for it");
