@@ -5,6 +5,7 @@ temporary files.
 from __future__ import annotations
 
 import contextlib
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,15 @@ def test_a_run_of_no_name_sweeps_nothing(tmp_path: Path, monkeypatch: pytest.Mon
         "mpich_shm_12_0",
         "mpich_vci_12_3",
     }
+
+
+def test_files_of_a_launcher_that_no_run_has_started_are_foreign(tmp_path: Path) -> None:
+    """MPICH's launcher leaves files in /tmp, and other tests start it meanwhile."""
+    foreign = runpy.run_path(str(HARNESS))["foreign"]
+    topology = str(tmp_path / "hydra_hwloc_xmlfile_soUHlf")
+    assert foreign(topology, set(), hydra=False)
+    assert not foreign(topology, set(), hydra=True)
+    assert not foreign(str(tmp_path / "elanite-mpi-1"), set(), hydra=False)
 
 
 OVERWRITES = """

@@ -18,7 +18,8 @@ helper was killed.
 
 MPI programs beside it may leave shared memory behind, too: the tests of MPICH itself do. Elanite's
 runs have their names in the environment of their processes, from which follow the names of MPICH's
-files; those of others do not count.
+files; those of others do not count, nor do those of MPICH's launcher where the run has not started
+it.
 """
 
 from __future__ import annotations
@@ -112,8 +113,17 @@ def names_of_runs(processes: list[Process]) -> set[str]:
     return found
 
 
-def foreign(name: str, runs: set[str]) -> bool:
-    """Whether this is shared memory of MPICH that no rank of these runs has made."""
+def has_hydra(processes: list[Process]) -> bool:
+    """Whether MPICH's launcher, hydra, is among these processes."""
+    return any("hydra" in process.command for process in processes)
+
+
+def foreign(name: str, runs: set[str], *, hydra: bool) -> bool:
+    """Whether MPICH has made this for other jobs: shared memory of no rank in these runs, or a file
+    of its launcher, which leaves some, where these runs have no ``hydra``.
+    """
+    if Path(name).name.startswith("hydra_"):
+        return not hydra
     matched = guard.NAME.fullmatch(Path(name).name)
     return bool(matched and not any(matched[1] in guard.worlds(f"elanite_{run}") for run in runs))
 
@@ -217,6 +227,7 @@ def one_round(draw: random.Random, chosen: argparse.Namespace) -> Round:
             child.wait(),
             wrong="nothing to kill was running; a longer program is needed",
         )
+    hydra = has_hydra(processes)
     kind = list(groups)[int(turn * len(groups))]
     victim = groups[kind][int(place * len(groups[kind]))]
     killed = time.monotonic()
@@ -225,6 +236,7 @@ def one_round(draw: random.Random, chosen: argparse.Namespace) -> Round:
     told, wrong = Round(kind, wait), []
     while left := [process for process in [*processes, *running(mark)] if process.alive()]:
         runs |= names_of_runs(left)
+        hydra |= has_hydra(left)
         child.poll()  # or its exit code keeps it
         if time.monotonic() > killed + chosen.patience:
             wrong.append(
@@ -245,7 +257,7 @@ def one_round(draw: random.Random, chosen: argparse.Namespace) -> Round:
         wrong.append(f"memory still in use by {users}")
     ignored = re.compile(chosen.ignore) if chosen.ignore else None
     new = {name for name in left_overs() - before if not (ignored and ignored.search(name))}
-    new -= {name for name in new if chosen.simulator and foreign(name, runs)}
+    new -= {name for name in new if chosen.simulator and foreign(name, runs, hydra=hydra)}
     # Another job's files may have lost their owner a moment ago, and that job's own cleanup removes
     # them.
     while (new := (new - used(new)) & left_overs()) and time.monotonic() < killed + chosen.patience:
