@@ -69,7 +69,7 @@ NCCL = """\
             r":6: PingPong: the columns `#bytes #repetitions t_other",
         ),
         (PERFTEST.format("Atomic FETCH_AND_ADD"), r":3: Atomic .* Latency: its time is that of a"),
-        (PERFTEST.partition("\n")[2], r":2: the benchmark: the table does not tell its test"),
+        (PERFTEST.partition("\n")[2], r":2: the benchmark: the table does not name its test"),
         (
             "  Send BW Test\n #bytes #sl #iterations BW peak[Gb/sec] BW average[Gb/sec]\n"
             " 64 1 5000 2.00 1.00\n",
@@ -179,7 +179,7 @@ def test_unnamed_tables_of_nccl(
 ) -> None:
     text = NCCL.format(redop, root, f"{100 * quotient:.2f}")
     if not operation:
-        with pytest.raises(UsageError, match=r":4: the table does not tell its test: add a line"):
+        with pytest.raises(UsageError, match=r":4: the table does not name its test: add a line"):
             benchmarks.values(text, tmp_path / "out.txt")
         named = f"# Collective test starting: all_gather_perf\n{text}"
         operation, text = "allgather", named

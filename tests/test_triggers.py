@@ -75,7 +75,7 @@ def test_a_connection_waits_for_those_of_its_node(tmp_path: Path, elanite: Elani
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("oneshot", "multishot", r":9: trigger 1 is a multishot, .* write oneshot triggers"),
+        ("oneshot", "multishot", r":9: trigger 1 is a multishot: .* write oneshot triggers"),
         ("id 3 barrier count 2", "id 3 barrier count 3", r":11: 2 connections fire trigger 3, a"),
         ("id 2 msg trigger 1", "id 2 trigger 2", r":5: the connection waits for that of line 7"),
         ("trigger id 2 oneshot\n", "", r":8: there is no trigger 2: write trigger id 2 oneshot"),

@@ -4,9 +4,9 @@
 //! the rank's time. A busy host lets them run in another order than the simulated ends of their
 //! waits and sleeps have. So each has a place here with its end:
 //!
-//! - a wait whose time is over goes on while another end comes before its own;
-//! - a sleep whose time is over goes on, too, until the rank waits for it, unless the first thread
-//!   computes; a thread that gives way again and again (`sched_yield`) waits;
+//! - a wait goes on after its real time while another end comes before its own;
+//! - a sleep goes on likewise until the rank waits for it, unless the first thread computes; a
+//!   thread that gives way again and again (`sched_yield`) waits;
 //! - a sleep that drives time stops at the ends of other threads' sleeps, which end there, and a
 //!   loop that reads a clock waits there for their threads.
 //!
@@ -78,7 +78,7 @@ impl ThreadTurn {
         }
     }
 
-    /// Whether this wait, whose time is over, goes on for a slice: it is another thread's turn.
+    /// Whether this wait, after its real time, goes on for a slice: it is another thread's turn.
     pub fn goes_on(&mut self) -> bool {
         waiting::awaited().is_some() && self.is_early() && self.spend(1)
     }

@@ -41,8 +41,8 @@ impl SimulatedWait {
         }
     }
 
-    /// Whether the wait, whose real time is over, goes on for a while, since it is another thread's
-    /// turn in simulated time.
+    /// Whether the wait goes on for a while after its real time, since it is another thread's turn in
+    /// simulated time.
     pub fn goes_on(&mut self, timed_out: bool) -> bool {
         let goes_on = timed_out && self.place.goes_on();
         if goes_on {

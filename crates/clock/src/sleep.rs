@@ -225,7 +225,7 @@ extern "C" fn sleep(seconds: c_uint) -> c_uint {
 /// A rank that gives way again and again outside MPI waits for another process: time passes, as at
 /// readings of a clock.
 ///
-/// If it has several threads, it waits for them, whose sleeps take simulated time then ([`order`]).
+/// If it has several threads, it waits for them, and their sleeps take simulated time ([`order`]).
 /// A rank that waits in MPI gives way to its other threads again and again. Without other threads,
 /// it would give way to other ranks, which the simulator lets run when it is their turn.
 #[unsafe(no_mangle)]

@@ -38,7 +38,7 @@ _ROUND = re.compile(
     r"|(?:^|_)(?:put|get|accumulate|fetch_and_op|compare_and_swap)(?:_|$)",
     re.IGNORECASE,
 )
-"""Tests whose latency is that of a request and its answer, or of a call with its completion."""
+"""Tests that time a request with its answer, or a call with its completion."""
 _MANY = re.compile(r"Multi\b.*|Sendrecv.*|Exchange.*|\w+MT|sendrecv_perf.*", re.IGNORECASE)
 
 _ONE_WAY = {
@@ -67,20 +67,20 @@ _OTHER = (
     "its values are no ping's, no collective operation's of MPI or NCCL, and no bandwidth of two"
     " processes; give them as CSV, for a series that does the same"
 )
-_NAMELESS = "the table does not tell its test: keep the line with the benchmark's name above it"
+_NAMELESS = "the table does not name its test: keep the line with the benchmark's name above it"
 SIZELESS = "a barrier has no size of a message; give its time as CSV"
 _COLUMNS = (
     "the columns `{}` are not those of a known table; print the benchmark's own table without"
     " further options"
 )
 _DERIVED = (
-    "the sizes are those of a derived datatype (-D), whose bytes in the network are others; measure"
+    "the sizes are those of a derived datatype (-D), and the network carries other ones; measure"
     " with a plain one"
 )
 
 
 @dataclass(frozen=True)
-class Test:
+class Benchmark:
     """A benchmark's name, as it is printed."""
 
     suite: str = ""
@@ -114,7 +114,7 @@ class Test:
 class Table:
     """The meaning of a table's columns."""
 
-    test: Test
+    benchmark: Benchmark
     metric: str
     column: int
     factor: float = 1.0
@@ -126,18 +126,18 @@ class Table:
     @property
     def name(self) -> str:
         """The benchmark, for errors."""
-        return self.test.name or "the benchmark"
+        return self.benchmark.name or "the benchmark"
 
 
-def test(bare: str) -> Test | None:
+def benchmark(bare: str) -> Benchmark | None:
     """The benchmark that a line names."""
     for suite, pattern in _NAMES:
         if found := re.fullmatch(pattern, bare):
-            return Test(suite, found[1].strip())
+            return Benchmark(suite, found[1].strip())
     return None
 
 
-def heading(bare: str, named: Test) -> Table | None:
+def heading(bare: str, named: Benchmark) -> Table | None:
     """The table that a heading line begins."""
     words = bare.lower().lstrip("#").strip()
     columns = words.split()
@@ -164,11 +164,11 @@ def heading(bare: str, named: Test) -> Table | None:
     return None
 
 
-def _table(named: Test, suite: str, metric: str, column: int, factor: float = 1.0) -> Table:
+def _table(named: Benchmark, suite: str, metric: str, column: int, factor: float = 1.0) -> Table:
     return Table(named, metric, column, factor, refused=named.refusal(suite, metric))
 
 
-def _perftest(bare: str, columns: list[str], named: Test) -> Table:
+def _perftest(bare: str, columns: list[str], named: Benchmark) -> Table:
     for column in ("t_typical[usec]", "t_avg[usec]"):
         if column in columns:
             return _table(named, PERFTEST, "latency", columns.index(column))
@@ -179,7 +179,7 @@ def _perftest(bare: str, columns: list[str], named: Test) -> Table:
     return _table(named, PERFTEST, "accepted", 3, factor)
 
 
-def _osu(bare: str, words: str, named: Test) -> Table:
+def _osu(bare: str, words: str, named: Benchmark) -> Table:
     titles = [title.strip() for title in re.split(r"(?<=\))|\s{2,}|\t", words[len("size") :])]
     titles = [title for title in titles if title and title != "(b)"]
     if "transmit size" in titles:

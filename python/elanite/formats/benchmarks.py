@@ -37,7 +37,14 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from elanite.formats.benchmark_tables import BOTH, SIZELESS, Table, Test, heading, test
+from elanite.formats.benchmark_tables import (
+    BOTH,
+    SIZELESS,
+    Benchmark,
+    Table,
+    benchmark,
+    heading,
+)
 from elanite.formats.network import fail
 
 if TYPE_CHECKING:
@@ -120,7 +127,7 @@ def _bare(line: str) -> str:
 def values(text: str, file: Path) -> list[BenchmarkValue]:
     """A file's values. Raises ``UsageError``."""
     table: Table | None = None
-    named, processes, parts = Test(), "", False
+    named, processes, parts = Benchmark(), "", False
     found: list[BenchmarkValue] = []
     tables: dict[str, int] = {}
     counts: dict[str, int] = {}
@@ -128,7 +135,7 @@ def values(text: str, file: Path) -> list[BenchmarkValue]:
     unnamed: list[tuple[int, dict[str, str]]] = []
     for line, written in enumerate(text.splitlines(), 1):
         bare = _bare(written)
-        if new := test(bare):
+        if new := benchmark(bare):
             named, table, parts = new, None, False
         if rank := _NCCL_RANK.fullmatch(bare):
             ranks.add(rank[1])
@@ -145,8 +152,8 @@ def values(text: str, file: Path) -> list[BenchmarkValue]:
             continue
         number = _number(table, words, file, line)
         if number > 0:
-            operation = table.test.operation
-            if table.columns and not table.test.name:
+            operation = table.benchmark.operation
+            if table.columns and not table.benchmark.name:
                 unnamed.append((line, dict(zip(table.columns, words, strict=False))))
             tables.setdefault(table.name, line)
             counts.setdefault(processes, line)
@@ -243,7 +250,7 @@ def _unnamed(rows: list[tuple[int, dict[str, str]]], file: Path) -> str:
         fail(
             file,
             line,
-            "the table does not tell its test: add a line above it, for example"
+            "the table does not name its test: add a line above it, for example"
             " # Collective test starting: all_reduce_perf",
         )
     if root != "-1":

@@ -161,8 +161,8 @@ def _define(file: Path, line: int, words: list[str], triggers: dict[int, _Trigge
         fail(
             file,
             line,
-            f"trigger {number} is a multishot, whose connections start in the order in which others"
-            " end: a trace in GOAL has a fixed order; write oneshot triggers",
+            f"trigger {number} is a multishot: its connections start in the order in which others"
+            " end, and a trace in GOAL has a fixed order; write oneshot triggers",
         )
     trigger = triggers.setdefault(number, _Trigger(line))
     if trigger.kind:

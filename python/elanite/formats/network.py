@@ -58,8 +58,8 @@ class Flow:
     group: int = 0
     """Its priority group."""
     waits: tuple[tuple[int, bool], ...] = ()
-    """Earlier flows whose ends it waits for, by their places in the list; and whether at their
-    destination instead of their source.
+    """It begins at the ends of these earlier flows: their places in the list, and whether an end
+    counts at the destination instead of the source.
     """
 
 
