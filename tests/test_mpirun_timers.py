@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -105,6 +108,24 @@ def test_a_rank_waits_for_the_sleep_of_its_thread(
 ) -> None:
     """By waits that give up later, by sleeps, and in loops that give way or read a clock."""
     require(elanite("mpirun", "-n", "2", str(mpi_programs / "order"), level), ORDER)
+
+
+@needs_mpi
+@pytest.mark.slow
+def test_a_busy_host_does_not_end_the_sleep_of_a_thread(elanite: Run, mpi_programs: Path) -> None:
+    """Processes that compute share the processors with the ranks, which then often stand in the
+    midst of their loops.
+    """
+    run = ["mpirun", "-n", "2", str(mpi_programs / "order")]
+    computes = [sys.executable, "-c", "while True: pass"]
+    busy = [subprocess.Popen(computes) for _ in range(5 * len(os.sched_getaffinity(0)))]
+    try:
+        for _ in range(8):
+            require(elanite(*run), ORDER)
+    finally:
+        for each in busy:
+            each.kill()
+            each.wait()
 
 
 @needs_mpi

@@ -10,7 +10,8 @@
 //! - a sleep that drives time stops at the ends of other threads' sleeps, which end there, and a
 //!   loop that reads a clock waits there for their threads.
 //!
-//! All this has a bound in real time: a place's thread may do something else than it seems.
+//! All this has a bound in real time, in which the rank's time stands: a place's thread may do
+//! something else than it seems.
 //!
 //! The places need no lock, since a signal's handler may sleep or wait at any time. A thread that
 //! finds no free place is not waited for.
@@ -26,8 +27,8 @@ const PATIENCE: u32 = 200;
 /// How many slices one costs in which the first thread is blocked: perhaps in an MPI call.
 const BLOCKED: u32 = 40;
 
-/// How long the first thread computes, in nanoseconds of its processor time, before a sleep ends
-/// beside it.
+/// How long the first thread computes, in nanoseconds of its processor time while the rank's time
+/// stands, before a sleep ends beside it.
 const COMPUTES: u64 = 2_000_000;
 
 /// The ends of waits and of sleeps, in local time; 0 if the place is free.
@@ -97,7 +98,7 @@ impl ThreadTurn {
 
     /// This sleep's real time is over: waits for its turn. Returns whether the rank waits for it.
     /// The first thread had run for `computed` nanoseconds when the sleep began.
-    pub fn is_awaited(&mut self, session: &Session, computed: u64) -> bool {
+    pub fn is_awaited(&mut self, session: &Session, mut computed: u64) -> bool {
         let first = std::process::id();
         let state = || (session.now(), YIELDS.load(Ordering::Relaxed));
         let (mut now, mut yields) = state();
@@ -108,9 +109,14 @@ impl ThreadTurn {
                     return true;
                 }
                 1
-            } else if !advances && system::processor_time_of(first) > computed + COMPUTES {
+            } else if advances || session.waits() {
+                // A busy host takes long from step to step.
+                self.patience = PATIENCE;
+                computed = system::processor_time_of(first);
+                0
+            } else if system::processor_time_of(first) > computed + COMPUTES {
                 return false;
-            } else if advances || system::is_runnable(first) == Some(true) {
+            } else if system::is_runnable(first) == Some(true) {
                 1
             } else {
                 BLOCKED

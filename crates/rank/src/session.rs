@@ -66,6 +66,8 @@ pub struct Session {
     state: Mutex<SessionState>,
     /// How many threads wait for the lock.
     queue: AtomicU32,
+    /// Whether a thread waits for the simulator.
+    waits: AtomicBool,
 }
 
 /// The receiver of reports. It is called under the session's lock, and makes no calls.
@@ -185,6 +187,7 @@ pub fn begin(
         nodes: link.nodes(),
         state: Mutex::new(SessionState { engine, link }),
         queue: AtomicU32::new(0),
+        waits: AtomicBool::new(false),
     };
     Ok(SESSION.get_or_init(|| session))
 }
@@ -279,6 +282,11 @@ impl Session {
         self.queue.fetch_sub(1, Ordering::Relaxed);
         HOLDS.set(true);
         SessionGuard(guard)
+    }
+
+    /// Whether a thread waits until the simulator lets the rank go on. Takes no lock.
+    pub fn waits(&self) -> bool {
+        self.waits.load(Ordering::Relaxed)
     }
 
     /// Lets waiting threads have the lock: a thread that takes it again immediately is mostly

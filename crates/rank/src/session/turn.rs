@@ -82,7 +82,9 @@ impl Session {
             self.slept.store(false, Ordering::Relaxed);
         }
         loop {
+            self.waits.store(true, Ordering::Relaxed);
             let resumed = state.link.hand_over(self.now(), wait, still);
+            self.waits.store(false, Ordering::Relaxed);
             let mut replies = Vec::new();
             for (delivery, part, bytes) in state.link.reports() {
                 self.look_anew();
