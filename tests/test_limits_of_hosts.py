@@ -178,13 +178,14 @@ def test_a_full_disk_under_mpirun(mpi_programs: Path, tmp_path: Path) -> None:
     """
     full = tmp_path / "full"
     full.mkdir()
-    mount = f"mount -t tmpfs -o size=256k tmpfs {full} && "
+    quoted = shlex.quote(str(full))
+    mount = f"mount -t tmpfs -o size=256k tmpfs {quoted} && "
     if subprocess.run(
         ["unshare", "-m", "sh", "-c", f"{mount}true"], capture_output=True, check=False
     ).returncode:
         pytest.skip("this container may not mount")
     run = ["mpirun", "-n", "2", "--out", "full", str(mpi_programs / "messages"), "10"]
-    fill = f"head -c 1000000 /dev/zero > {full}/filled; "
+    fill = f"head -c 1000000 /dev/zero > {quoted}/filled; "
     before = execute(
         ["unshare", "-m", "sh", "-c", f'{mount}{fill}exec "$@"', "sh", *command(*run)],
         cwd=tmp_path,
@@ -194,8 +195,8 @@ def test_a_full_disk_under_mpirun(mpi_programs: Path, tmp_path: Path) -> None:
     assert "full cannot be written: No space left on device" in before.err
     late = tmp_path / "late.sh"
     late.write_text(
-        f"#!/bin/sh\nhead -c 1000000 /dev/zero > {full}/filled-$$\nexec {mpi_programs}/messages"
-        " 10\n"
+        f"#!/bin/sh\nhead -c 1000000 /dev/zero > {quoted}/filled-$$\n"
+        f"exec {shlex.quote(str(mpi_programs))}/messages 10\n"
     )
     late.chmod(0o755)
     (tmp_path / "aside").mkdir()
