@@ -246,17 +246,8 @@ impl Config {
         match self.engine {
             Engine::Flit => Some("the flit engine moves whole networks"),
             Engine::Worm if self.faults.is_some() => Some("the network may have faults"),
-            Engine::Worm => self
-                .has_slow_links()
-                .then_some("some links are slower than others"),
+            Engine::Worm => None,
         }
-    }
-
-    /// Whether any link has less than the full pace.
-    pub fn has_slow_links(&self) -> bool {
-        let differing = self.differing.values().map(|link| link.pace);
-        let mut paces = self.pace.iter().copied().chain(differing);
-        paces.any(|pace| pace != Pace::FULL)
     }
 
     /// The longest packet that the fabric takes, in flits.

@@ -455,6 +455,7 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
             Event::Stays(channel) => return motion.read(Foreseen::Stays(channel), now, self),
             Event::ArrivalStarts(_)
             | Event::ArrivalStops(_)
+            | Event::FlitArrives(_)
             | Event::Charge(_)
             | Event::Enters(_)
             | Event::Descends(_) => return self.happen_at_border(motion, event),
@@ -557,6 +558,7 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Witness<M> for Control<R, M> {
         let event = match event {
             motion::Event::Starts(channel) => Event::ArrivalStarts(channel),
             motion::Event::Stops(channel) => Event::ArrivalStops(channel),
+            motion::Event::Arrives(channel) => Event::FlitArrives(channel),
             _ => unreachable!("arrivals begin and cease over a link"),
         };
         self.send_over(link, at, event);

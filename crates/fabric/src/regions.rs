@@ -42,6 +42,7 @@
 //! |---|---|---|
 //! | the flight, and `ArrivalStarts` | when an outbound channel sends the first flit | after the link's delay |
 //! | `ArrivalStarts`, `ArrivalStops` | when an outbound channel starts, or stops in mid-worm | after the link's delay |
+//! | `FlitArrives` | for each flit over a slow outbound link | after the link's delay |
 //! | `Leaves`, `Stays` | when a channel behind an inbound one starts, or stops in mid-worm | after the link's credit delay |
 //! | `Free` for an inbound channel | when its tail has left the buffer | a cycle more than the credit delay later |
 //! | `Free` for any channel on the path | at the delivery, where circuits last until then: one-cycle windows | in the next cycle |

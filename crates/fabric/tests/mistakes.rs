@@ -20,7 +20,7 @@ use mistake::{Copy, Search, assert_all_fit, assert_found, mistakes};
 /// must find them.
 const KINDS: [(&str, usize, &[&str]); 6] = [
     ("motion", 10, &["--test", "differential"]),
-    ("regions", 4, &["--test", "differential"]),
+    ("regions", 11, &["--test", "differential"]),
     (
         "control",
         5,

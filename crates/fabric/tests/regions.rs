@@ -9,7 +9,7 @@ use fabric::motion::{FlitCensus, MotionReport};
 use fabric::topology::Arities;
 use fabric::{
     Ack, Circuit, Config, Cycle, Destination, Dragonfly, Engine, Fabric, FatTree, Hold, HyperX,
-    LinkCounters, LinkId, Mesh, Misrouting, Multiplexing, Network, Nodes, Notice, PacketSpec,
+    LinkCounters, LinkId, Mesh, Misrouting, Multiplexing, Network, Nodes, Notice, Pace, PacketSpec,
     SharedNodes, Topology, Torus,
 };
 use proptest::prelude::*;
@@ -215,6 +215,12 @@ fn regions_and_threads_change_nothing() {
             (config.share_period, config.share_burst) = (20, 5);
             if machines % 2 == 1 {
                 config.credit_delay = vec![6; topology.levels()];
+            }
+            if machines % 3 == 1 {
+                // Slow from the nodes upwards, so that all cuts cross slow links in some machines.
+                let slow = Pace::nearest(2, 5).expect("slower than a flit a cycle");
+                config.pace = vec![Pace::FULL; topology.levels()];
+                config.pace[machines / 3 % topology.levels()] = slow;
             }
             let whole = outcome(config.clone(), &traffic);
             let done = |heard: &&Heard| matches!(heard, Heard::Acknowledged(..));

@@ -108,6 +108,7 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
             Event::Delivered(packet) | Event::Acknowledged(packet) => self.flights.fetch(packet),
             Event::ArrivalStarts(channel)
             | Event::ArrivalStops(channel)
+            | Event::FlitArrives(channel)
             | Event::Leaves(channel)
             | Event::Stays(channel) => self.channels.records.fetch_channel(channel),
             Event::Ended(_)

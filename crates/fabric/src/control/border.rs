@@ -429,6 +429,7 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
         match event {
             Event::ArrivalStarts(channel) => motion.read(Foreseen::Starts(channel), now, self),
             Event::ArrivalStops(channel) => motion.read(Foreseen::Stops(channel), now, self),
+            Event::FlitArrives(channel) => motion.read(Foreseen::Arrives(channel), now, self),
             Event::Charge(link) => motion.charge(link, now, self),
             Event::Enters(channel) => self.end_enters(channel),
             Event::Descends(part) => self.end_behind(part, now),

@@ -36,6 +36,8 @@ pub(super) enum Event {
     ArrivalStarts(ChannelId),
     /// [`motion::Event::Stops`] for an inbound channel.
     ArrivalStops(ChannelId),
+    /// [`motion::Event::Arrives`] for an inbound channel.
+    FlitArrives(ChannelId),
     /// [`motion::Event::Leaves`]
     Leaves(ChannelId),
     /// [`motion::Event::Stays`]
@@ -52,7 +54,7 @@ pub(super) enum Event {
 const _: () = assert!(size_of::<Event>() == 8, "one word");
 
 /// The count of event kinds.
-pub(super) const KINDS: usize = 19;
+pub(super) const KINDS: usize = 20;
 
 impl Event {
     /// The event's kind, as a number.
@@ -77,6 +79,7 @@ impl Event {
             Event::Enters(_) => 16,
             Event::Descends(_) => 17,
             Event::Arrives(_) => 18,
+            Event::FlitArrives(_) => 19,
         }
     }
 }

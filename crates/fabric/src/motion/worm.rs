@@ -464,7 +464,7 @@ impl Motion for WormMover {
                 if self.mirrors.is_region()
                     && records.links[self.link_of(upstream)].hop.is_inbound()
                 {
-                    self.mirrors.branches(upstream);
+                    self.mirrors.follow(upstream);
                 }
             }
             if self.returns.are_late() {
@@ -559,10 +559,10 @@ impl Motion for WormMover {
             self.limit(self.headers[place], now, witness);
         }
         self.headers.clear();
-        slow::count(self, now, witness);
         if self.mirrors.have_turned() {
-            self.look_at_branches(now, witness);
+            self.look_at_followed(now, witness);
         }
+        slow::count(self, now, witness);
     }
 
     fn next(&self, now: Cycle, due: Option<Cycle>) -> Option<Cycle> {

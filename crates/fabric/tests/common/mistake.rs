@@ -231,6 +231,7 @@ impl Copy {
             "examples",
             "experiments",
             "machines",
+            "packaging/bindgen",
         ] {
             copy(&workspace.join(part), &root.join(part));
         }

@@ -185,6 +185,9 @@ impl WormMover {
         now: Cycle,
         witness: &mut impl Witness<Self>,
     ) -> bool {
+        if self.mirrors.is_region() && self.turn_elsewhere(channel, now, witness) {
+            return true;
+        }
         let late = self.returns.lines.get_mut(channel);
         let Some(credits) = late.filter(|credits| credits.delay > 1) else {
             return false;
@@ -221,6 +224,9 @@ impl WormMover {
             && records.links[self.link_of(upstream)].hop.is_inbound()
         {
             records.channels[channel].motion.set_complex(true);
+            if self.slow.has(link) {
+                self.mirrors.follow(upstream);
+            }
         }
     }
 
@@ -358,41 +364,57 @@ impl WormMover {
         }
     }
 
-    /// Notifies the senders of inbound channels with branching worms, if the slowest branch starts
-    /// or stops in this cycle. All branches have started or stopped, if they do so.
+    /// Notifies the senders of followed inbound channels whose slowest branch starts or stops in
+    /// this cycle. All branches have started or stopped, if they do so; a slow link's channel has
+    /// not yet counted its flit of this cycle.
     #[cold]
-    pub(super) fn look_at_branches(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
-        for channel in std::mem::take(&mut self.mirrors.turned) {
+    pub(super) fn look_at_followed(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
+        let mut turned = std::mem::take(&mut self.mirrors.turned);
+        turned.sort_unstable();
+        turned.dedup();
+        self.slow.sort();
+        for channel in turned {
             let records = witness.records();
             let this = &records.channels[channel].motion;
             let flits = this.flits();
-            let Some(&moved) = self.mirrors.branched.get(&channel) else {
+            let Some(&moved) = self.mirrors.followed.get(&channel) else {
                 continue;
             };
             if this.arrived.at(now) >= flits {
                 // Its sender needs no credits.
                 continue;
             }
-            let sent = |at| {
+            let line = |branch: ChannelId| records.channels[branch].motion.sent;
+            let steps = |branch: &ChannelId| self.slow.moves(*branch);
+            let sent = |later: u32| {
                 let branches = self.branches(this.down);
-                let sent = branches.map(|branch| records.channels[branch].motion.sent.at(at));
+                let sent = branches.map(|branch| {
+                    let steps = u32::from(steps(&branch)) * later;
+                    line(branch).at(now + Cycle::from(later)) + steps
+                });
                 sent.min().unwrap_or(flits).min(flits)
             };
-            let least = sent(now);
-            let moves = sent(now + 1) > least;
-            let standing = self
-                .branches(this.down)
-                .map(|branch| records.channels[branch].motion.sent)
-                .filter(|line| !line.grows())
-                .map(|line| line.at(now))
-                .min();
+            let least = sent(0);
+            let moves = sent(1) > least;
+            let again = if self.branches(this.down).any(|branch| steps(&branch)) {
+                // One flit is no line: it ends in the next cycle, unless another one follows.
+                Some(1)
+            } else if moves {
+                // The slowest branch comes up to one that stands.
+                let standing = self
+                    .branches(this.down)
+                    .filter(|branch| !line(*branch).grows())
+                    .map(|branch| line(branch).at(now));
+                standing.min().map(|standing| Cycle::from(standing - least))
+            } else {
+                None
+            };
             let credit = records.credit_delay(self.link_of(channel));
-            if moves && let Some(standing) = standing {
-                let meets = now + Cycle::from(standing - least).min(HORIZON);
-                witness.foresee(meets, Event::Room(channel));
+            if let Some(again) = again {
+                witness.foresee(now + again.min(HORIZON), Event::Room(channel));
             }
             if moves != moved {
-                self.mirrors.branched.insert(channel, moves);
+                self.mirrors.followed.insert(channel, moves);
                 let event = if moves {
                     Event::Leaves(channel)
                 } else {

@@ -15,10 +15,11 @@
 //! grant, and no flit from the new worm leaves the buffer until after the grant: so the moments
 //! differ.
 //!
-//! *Branches.* If the worm branches behind the border, the slowest branch's line `S` counts, the
-//! least one. It turns when a branch starts or stops, and when it comes up to a branch that stands.
-//! The mover behind the border finds its turns behind a cycle's changes (`credits`), and the sender
-//! sees one line.
+//! *Followed channels.* If the worm branches behind the border, the slowest branch's line `S`
+//! counts, the least one. It turns when a branch starts or stops, and when it comes up to a branch
+//! that stands. If a branch, or the only channel behind the border, lies on a slow link, its line
+//! turns twice for each flit, unless two flits go in a row. The mover behind the border finds the
+//! turns behind a cycle's changes (`credits`), and the sender sees one line.
 
 use super::Records;
 use super::line::Line;
@@ -32,9 +33,9 @@ pub(super) struct Mirrors {
     granted: Vec<Cycle>,
     /// Whether there is a border.
     is_region: bool,
-    /// Inbound channels with branching worms, each with the last news for its sender: whether the
-    /// slowest branch moves.
-    pub branched: BTreeMap<ChannelId, bool>,
+    /// Inbound channels with worms that branch or go on over slow links, each with the last news for
+    /// its sender: whether the slowest branch moves.
+    pub followed: BTreeMap<ChannelId, bool>,
     /// The subset that is to be looked at in this cycle.
     pub turned: Vec<ChannelId>,
 }
@@ -45,30 +46,30 @@ impl Mirrors {
         Mirrors {
             granted: vec![0; outbound.unwrap_or(0) * config.channels as usize],
             is_region: outbound.is_some(),
-            branched: BTreeMap::new(),
+            followed: BTreeMap::new(),
             turned: Vec::new(),
         }
     }
 
-    /// An inbound channel's worm branches.
-    pub fn branches(&mut self, channel: ChannelId) {
-        self.branched.insert(channel, false);
+    /// An inbound channel's worm branches, or goes on over a slow link.
+    pub fn follow(&mut self, channel: ChannelId) {
+        self.followed.insert(channel, false);
     }
 
     /// Another worm comes by an inbound channel.
     pub fn forget(&mut self, channel: ChannelId) {
-        self.branched.remove(&channel);
+        self.followed.remove(&channel);
     }
 
-    /// Has the branches behind a channel looked at in this cycle, if it is inbound and its worm
-    /// branches. Returns whether it is so.
+    /// Has the branches behind a channel looked at in this cycle, if it is followed. Returns whether
+    /// it is.
     #[inline]
     pub fn turns(&mut self, channel: ChannelId) -> bool {
-        let branches = !self.branched.is_empty() && self.branched.contains_key(&channel);
-        if branches {
+        let is_followed = !self.followed.is_empty() && self.followed.contains_key(&channel);
+        if is_followed {
             self.turned.push(channel);
         }
-        branches
+        is_followed
     }
 
     /// Whether any are to be looked at.

@@ -15,6 +15,10 @@
 //!
 //! *Tokens* on a dry link are paid one a slot; by arithmetic, when the link is looked at next.
 //!
+//! *Borders.* Over a link to another region ([`crate::regions`]) each flit's arrival is a message.
+//! The sender of a worm that goes on over a slow link behind the border sees a line that turns
+//! ([`mirrors`](super::mirrors)).
+//!
 //! This costs two events per flit on a slow link, and the same per flit that a fast link has from a
 //! slow one or sends to a full buffer before one: a multiple of the cost at full pace, which is
 //! some events per packet. Full-pace links with worms that meet no slow link keep their cost.
@@ -112,6 +116,16 @@ impl SlowLinks {
         link.is_some_and(|link| link.pace != Pace::FULL)
     }
 
+    /// Sorts the channels that send a flit in this cycle, for [`Self::moves`].
+    pub fn sort(&mut self) {
+        self.steps.sort_unstable();
+    }
+
+    /// Whether a channel sends a flit in this cycle over a slow link.
+    pub fn moves(&self, channel: ChannelId) -> bool {
+        self.steps.binary_search(&channel).is_ok()
+    }
+
     /// A slow link.
     pub fn of(&self, link: LinkId) -> &SlowLink {
         &self.links[link]
@@ -163,6 +177,8 @@ fn send_one(
     }
     if hop.ejects() {
         mover.note_run(number, (now, now + 1), hop.delay());
+    } else if hop.is_outbound() {
+        witness.send_on(number, now + hop.delay(), Event::Arrives(channel));
     } else {
         witness.foresee(now + hop.delay(), Event::Arrives(channel));
     }
