@@ -87,6 +87,9 @@ ORDER = dict.fromkeys(
 ) | {"usleep": 600_000, "mq_timedreceive, in vain": 2000, "semtimedop, in vain": 2000}
 """Each one's simulated time, in us: the sleep of the thread for which the first eight wait."""
 
+BLOCKED = dict.fromkeys(["mutex", "rwlock", "spinlock", "pipe", "socket", "eventfd"], 100_000.0)
+"""Each one's simulated time, in us: the sleep of the thread that ends the wait."""
+
 STEPS = {"setitimer, reading clocks": 41.0, "readings": 41.0}
 """Loops that read the clock advance in steps up to 20 us."""
 
@@ -108,6 +111,14 @@ def test_a_rank_waits_for_the_sleep_of_its_thread(
 ) -> None:
     """By waits that give up later, by sleeps, and in loops that give way or read a clock."""
     require(elanite("mpirun", "-n", "2", str(mpi_programs / "order"), level), ORDER)
+
+
+@needs_mpi
+def test_a_blocked_rank_waits_for_the_sleep_of_its_thread(elanite: Run, mpi_programs: Path) -> None:
+    """By locks and files without a time-out, which is a guess."""
+    ended = elanite("mpirun", "-n", "2", str(mpi_programs / "blocked"))
+    require(ended, BLOCKED)
+    assert re.search(r"^  repeatable +no: the host's timing", ended.err, re.MULTILINE), ended
 
 
 @needs_mpi

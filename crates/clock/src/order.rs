@@ -6,7 +6,8 @@
 //!
 //! - a wait goes on after its real time while another end comes before its own;
 //! - a sleep goes on likewise until the rank waits for it, unless the first thread computes; a
-//!   thread that gives way again and again (`sched_yield`) waits;
+//!   thread that gives way again and again (`sched_yield`) waits, as a thread that is blocked for
+//!   some slices perhaps does;
 //! - a sleep that drives time stops at the ends of other threads' sleeps, which end there, and a
 //!   loop that reads a clock waits there for their threads.
 //!
@@ -22,10 +23,15 @@ use rank::{pending, sleepers, system, thread};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// How long a place's thread waits longer than natively, and how long others wait for it to notice
-/// its end; in slices.
-const PATIENCE: u32 = 200;
-/// How many slices one costs in which the first thread is blocked: perhaps in an MPI call.
-const BLOCKED: u32 = 40;
+/// its end; in tenths of slices.
+const PATIENCE: u32 = 2000;
+/// What a slice costs, of the same measure.
+const SLICE: u32 = 10;
+/// What a slice costs in which the first thread is blocked.
+const BLOCKED: u32 = 400;
+/// What a slice costs in which the rank waits for the simulator. A busy host takes long for that;
+/// other ranks may take for ever, if they wait for this thread outside the simulation.
+const SIMULATOR: u32 = 1;
 
 /// How long the first thread computes, in nanoseconds of its processor time while the rank's time
 /// stands, before a sleep ends beside it.
@@ -81,7 +87,7 @@ impl ThreadTurn {
 
     /// Whether this wait, after its real time, goes on for a slice: it is another thread's turn.
     pub fn goes_on(&mut self) -> bool {
-        waiting::awaited().is_some() && self.is_early() && self.spend(1)
+        waiting::awaited().is_some() && self.is_early() && self.spend(SLICE)
     }
 
     /// Whether another wait or sleep ends before this one, or has just ended.
@@ -90,47 +96,65 @@ impl ThreadTurn {
         ends(&WAITS).chain(ends(&SLEEPS)).any(before) || pending::is_any()
     }
 
-    fn spend(&mut self, slices: u32) -> bool {
-        let is_left = self.patience >= slices;
-        self.patience = self.patience.saturating_sub(slices);
+    fn spend(&mut self, cost: u32) -> bool {
+        let is_left = self.patience >= cost;
+        self.patience = self.patience.saturating_sub(cost);
         is_left
     }
 
-    /// This sleep's real time is over: waits for its turn. Returns whether the rank waits for it.
-    /// The first thread had run for `computed` nanoseconds when the sleep began.
-    pub fn is_awaited(&mut self, session: &Session, mut computed: u64) -> bool {
+    /// This sleep's real time is over: waits for its turn. Returns how the rank waits for it. The
+    /// first thread had run for `computed` nanoseconds when the sleep began.
+    pub fn reliance(&mut self, session: &Session, mut computed: u64) -> Reliance {
         let first = std::process::id();
         let state = || (session.now(), YIELDS.load(Ordering::Relaxed));
         let (mut now, mut yields) = state();
         let (mut gives_way, mut advances) = (yields != self.yields, now != self.begun);
         while now < self.end && thread::in_calls() == 0 {
-            let slices = if gives_way || waiting::awaited().is_some() {
+            let cost = if gives_way || waiting::awaited().is_some() {
                 if !self.is_early() {
-                    return true;
+                    return Reliance::Yes;
                 }
-                1
-            } else if advances || session.waits() {
-                // A busy host takes long from step to step.
+                SLICE
+            } else if advances {
                 self.patience = PATIENCE;
                 computed = system::processor_time_of(first);
                 0
+            } else if session.waits() {
+                computed = system::processor_time_of(first);
+                SIMULATOR
             } else if system::processor_time_of(first) > computed + COMPUTES {
-                return false;
+                return Reliance::No;
             } else if system::is_runnable(first) == Some(true) {
-                1
+                SLICE
+            } else if self.patience < BLOCKED {
+                return Reliance::Perhaps;
             } else {
                 BLOCKED
             };
-            if !self.spend(slices) {
-                return false;
+            if !self.spend(cost) {
+                return Reliance::No;
             }
             system::nap(sleepers::SLICE);
             let before = (now, yields);
             (now, yields) = state();
             (advances, gives_way) = (before.0 != now, before.1 != yields);
         }
-        waiting::awaited().is_some()
+        if waiting::awaited().is_some() {
+            Reliance::Yes
+        } else {
+            Reliance::No
+        }
     }
+}
+
+/// Whether a rank waits for the sleep of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reliance {
+    No,
+    Yes,
+    /// The first thread is blocked outside MPI, by a lock or file of another thread or by something
+    /// outside the simulation.
+    Perhaps,
 }
 
 impl Drop for ThreadTurn {
@@ -155,7 +179,7 @@ pub fn next_sleep(now: u64) -> Option<u64> {
 /// their threads the time to act.
 pub fn notice(before: u64, now: u64) {
     let asleep = || ends(&SLEEPS).any(|end| before < end && end <= now);
-    let mut left = 10 * PATIENCE;
+    let mut left = PATIENCE;
     let mut any = false;
     while asleep() && left > 0 {
         any = true;

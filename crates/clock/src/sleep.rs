@@ -10,7 +10,7 @@
 //!
 //! The handler for a [timer](timers)'s signal ends a sleep, as it does in the kernel.
 
-use super::order::{self, ThreadTurn};
+use super::order::{self, Reliance, ThreadTurn};
 use super::waiting::{self, sleeper};
 use super::{
     MICROSECOND, NANOSECOND, SECOND, fail, length, local, nanoseconds, span, system, timers,
@@ -181,10 +181,14 @@ unsafe fn beside(session: &Session, length: u64, rest: *mut timespec) -> c_int {
             left = left.saturating_sub(slice);
         }
     }
-    let awaited = place.is_awaited(session, computed);
+    let reliance = place.reliance(session, computed);
     drop(sleeper);
-    if awaited {
-        session.sleep_until(until);
+    match reliance {
+        Reliance::Yes => session.sleep_until(until),
+        Reliance::Perhaps => {
+            session.guess_until(until);
+        }
+        Reliance::No => {}
     }
     pending::wakes();
     0
@@ -229,7 +233,7 @@ extern "C" fn sleep(seconds: c_uint) -> c_uint {
 /// A rank that waits in MPI gives way to its other threads again and again. Without other threads,
 /// it would give way to other ranks, which the simulator lets run when it is their turn.
 #[unsafe(no_mangle)]
-extern "C" fn sched_yield() -> c_int {
+pub extern "C" fn sched_yield() -> c_int {
     if let Some(session) = session::get().filter(|_| thread::one_thread()) {
         if thread::outside() && session::shown().is_some() {
             super::look(session);

@@ -9,14 +9,16 @@
 //!
 //! *Waits without an end.* While a thread that sleeps in simulated time waits like this, outside
 //! MPI, only its fellow threads advance the rank. So their sleep, which takes real time, takes
-//! simulated time as well ([`super::waiting::awaited`]).
+//! simulated time as well ([`super::waiting::awaited`]). A lock or a pipe without a time-out is not
+//! seen here; the sleeping thread notices that the first one is blocked ([`super::order`]).
 
 use super::parts::{AfterRing, endless, timed};
+use super::sleep::sched_yield;
 use super::system::SystemFunction;
 use super::waiting::waits;
 use libc::{
-    c_int, c_void, clockid_t, pthread_barrier_t, pthread_cond_t, pthread_mutex_t, pthread_t, sem_t,
-    timespec,
+    c_int, c_void, clockid_t, pthread_barrier_t, pthread_cond_t, pthread_mutex_t,
+    pthread_spinlock_t, pthread_t, sem_t, timespec,
 };
 use rank::next;
 
@@ -179,6 +181,19 @@ unsafe extern "C-unwind" fn sem_wait(s: Semaphore) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
     waits(|| next!(BARRIER_WAIT, fn(barrier => *mut pthread_barrier_t)))
+}
+
+/// A lock that is awaited by computing: the thread gives way instead, which is a known wait.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_spin_lock(lock: *mut pthread_spinlock_t) -> c_int {
+    loop {
+        // SAFETY: the caller's lock.
+        let error = unsafe { libc::pthread_spin_trylock(lock) };
+        if error != libc::EBUSY {
+            return error;
+        }
+        sched_yield();
+    }
 }
 
 #[unsafe(no_mangle)]
