@@ -12,8 +12,7 @@ hold when it begins:
 * the memory suffices.
 
 ``NODES`` comes from the measured gains of 16 threads (``docs/speed-engine.md``): 1.8 times on 1,024
-nodes, 4.5 times on 16,384. Networks with faults or slow links have one region, and their points one
-thread.
+nodes, 4.5 times on 16,384. Networks with faults have one region, and their points one thread.
 """
 
 from __future__ import annotations
