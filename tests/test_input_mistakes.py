@@ -214,7 +214,7 @@ def test_the_tests_of_the_simulator_find_a_mistake(
     tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    for part in ("crates", "machines", "experiments", "examples"):
+    for part in ("crates", "machines", "experiments", "examples", "packaging"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=IGNORED)
     for part in ("Cargo.toml", "Cargo.lock", "clippy.toml"):
         shutil.copy(ROOT / part, tmp_path)

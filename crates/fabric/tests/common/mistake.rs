@@ -152,6 +152,7 @@ pub type Kinds<'a> = [(&'a str, usize, &'a [&'a str])];
 /// Demands that each folder has its mistakes, and that each one fits the sources.
 #[allow(dead_code, reason = "each test file uses a part")]
 pub fn assert_all_fit(kinds: &Kinds<'_>) {
+    assert_all_copied();
     for &(folder, least, _) in kinds {
         assert_fit(&mistakes(folder), least);
     }
@@ -210,6 +211,28 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// The parts of the workspace that tests need.
+const PARTS: [&str; 7] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "crates",
+    "examples",
+    "experiments",
+    "machines",
+    "packaging/bindgen",
+];
+
+/// Demands that a copy has all crates of the workspace: without one, nothing compiles there.
+fn assert_all_copied() {
+    let text = fs::read_to_string(package().join("../../Cargo.toml")).expect("a workspace");
+    let (_, members) = text.split_once("members = [").expect("members");
+    let (members, _) = members.split_once(']').expect("a list");
+    for member in members.split('"').skip(1).step_by(2) {
+        let is_copied = PARTS.iter().any(|part| Path::new(member).starts_with(part));
+        assert!(is_copied, "{member} is not copied");
+    }
+}
+
 /// A workspace copy.
 pub struct Copy {
     root: PathBuf,
@@ -224,15 +247,7 @@ impl Copy {
         // An earlier build there is used again.
         let _ = fs::remove_dir_all(root.join("crates"));
         fs::create_dir_all(&root).expect("the target directory can be written");
-        for part in [
-            "Cargo.toml",
-            "Cargo.lock",
-            "crates",
-            "examples",
-            "experiments",
-            "machines",
-            "packaging/bindgen",
-        ] {
+        for part in PARTS {
             copy(&workspace.join(part), &root.join(part));
         }
         Copy { root, optimized }
