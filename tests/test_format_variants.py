@@ -101,6 +101,9 @@ def test_columns_of_a_table(tmp_path: Path) -> None:
     assert (rates(found), found.notes[-1]) == ({"": 2}, "left out, as they have no unit: bandwidth")
     wide = "from,to,sport,dport,rack,row,speed\na,b,1,1,r1,x,100G\n"
     assert rates(read(tmp_path, wide)) == {"100": 1}
+    found = read(tmp_path, "node_a,node_b,num_links,link_speed\nl0,s0,4,100G\nl0,s1,2,25G\n")
+    assert rates(found) == {"100": 4, "25": 2}
+    assert rates(read(tmp_path, "from,to,Gbps,ms\na,b,100,1\nb,c,25,1\n")) == {"100": 1, "25": 1}
     with pytest.raises(UsageError, match=r":3: bandwidth \(Gbps\) `fast` is not a rate"):
         read(tmp_path, "\n".join(rows[:2]).replace(",100,", ",fast,").replace("source", "\nsource"))
 
@@ -128,6 +131,10 @@ def test_opposite_edges_of_several_cables(tmp_path: Path) -> None:
 
 
 def test_words_of_an_edge(tmp_path: Path) -> None:
+    for between in ("\t", " ", ","):
+        text = "1 2;100 Gbps;500 ns\n2 s;25 Gbps;1 us\n3 2;10 Gb/s;1 us\n".replace(";", between)
+        made = read(tmp_path, text.replace(" 2", f"{between}2").replace(" s;", f"{between}s;"))
+        assert (rates(made), delays(made)) == ({"100": 1, "25": 1, "10": 1}, {500: 1, 1000: 2})
     assert pairs(read(tmp_path, '"a" "b"\nb -> c\nc -- d\n')) == [
         ("a", "b"),
         ("b", "c"),
@@ -374,6 +381,9 @@ def test_routes_of_simgrid_from_a_host_to_itself(tmp_path: Path) -> None:
             "# from the busbw of a test\ntopology: [ Ring ]\nnpus_count: [ 8 ]\n",
             "a network of ASTRA-sim's analytical",
         ),
+        ("src,dst,size_bytes,start_ns\n0,1,1000,0\n1,2,90,5\n", "a table of flows"),
+        ("start,source,destination,size\n0 us,0,1,7 B\n", "a table of flows"),
+        ("0b000001 0b000101 100 100 9000 2000 103 102\n", "completion times of flows"),
         ('{"a": 1,\n "b": 2}\n', "JSON of no known kind"),
         ("nodes:\n- name: n1\n  switch: s1\n- name: n2\n  switch: s1\n", "YAML of no known kind"),
     ],

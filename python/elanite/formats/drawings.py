@@ -4,10 +4,10 @@ become, too.
 Vertices are nodes and switches by their attribute ``kind``, ``type``, ``role`` or ``function``,
 where a vertex has a word for a node there; without such a word all are switches, and the caller
 passes each switch's node count. An edge has a rate by ``rate``, ``bandwidth``, ``capacity`` or
-``speed``, or by a label that is one, and a delay by ``delay`` or ``latency``; ``count``, ``links``
-or ``cables`` are as many parallel cables. Their unit stands in
-the value, or in the name behind a separator (``bandwidth_gbps``, ``delay (us)``); the Topology
-Zoo's raw rates are bits per second. Defaults (``<default>``, ``edge [...]``) hold where an edge or
+``speed`` (``link_speed``), or by a label that is one, and a delay by ``delay`` or ``latency``;
+``count``, ``links`` or ``cables`` are as many parallel cables. Their unit stands in the value, in
+the name behind a separator (``bandwidth_gbps``, ``delay (us)``), or is the name (``Gbps``); the
+Topology Zoo's raw rates are bits per second. Defaults (``<default>``, ``edge [...]``) hold where an edge or
 a vertex has no own value. Edges in a directed graph are cables, which lead both ways; two opposite
 ones are a single cable.
 """
@@ -63,8 +63,14 @@ RATES = ("rate", "bandwidth", "capacity", "speed", "linkspeed", "bw")
 DELAYS = ("delay", "latency", "lat")
 _SUFFIX = re.compile(r"[\s_.(\[-]+([a-zA-Zµ/]+)[)\]]?")
 """A unit in a name, behind the quantity."""
-COUNTS = ("count", "links", "cables", "parallel", "multiplicity")
-"""Names of an edge's number of cables."""
+_ABOUT = r"(?:(?:link|port|cable|edge|channel|line|max|nominal)[\s_.-]*)?"
+"""Words before a quantity's name: ``link_speed``."""
+_COUNT = re.compile(
+    r"(?:(?:number of|num|n)[\s_.-]*)?(?:links|cables)|(?:(?:link|cable)[\s_.-]*)?count"
+    r"|parallel(?: links)?|multiplicity"
+)
+_RATE_UNIT = re.compile(r"[kKMGTmgt]i?(?:bps|b/s|bits?/s|bit|Bps|B/s)")
+"""A rate's unit that stands for the name of the quantity."""
 _ETHERNET = re.compile(r"([\d.]+)\s*([MGT])(?:bE|E|b)?")
 """A rate as switches print it: 1000M, 100G, 25GE, 400GbE."""
 
@@ -301,23 +307,30 @@ def quantity(data: dict[str, object], keys: tuple[str, ...]) -> tuple[str, str] 
     """
     for key in keys:
         for name, value in data.items():
-            if name.strip().lower() == key:
-                return key, str(value)
-    for key in keys:
+            if re.fullmatch(_ABOUT + key, name.strip().lower()):
+                return name.strip(), str(value)
+    read = quantities.rate if keys == RATES else quantities.time
+    for key in (*keys, ""):
         for name, value in data.items():
-            found = (
-                _SUFFIX.fullmatch(name.strip()[len(key) :])
-                if name.strip().lower().startswith(key)
-                else None
-            )
-            unit = found[1] if found else ""
-            if (
-                unit
-                and (quantities.rate if keys == RATES else quantities.time)(f"1 {unit}") is not None
-            ):
+            unit = _unit(name.strip(), key)
+            if unit and read(f"1 {unit}") is not None:
                 text = str(value).strip()
                 return name, f"{text} {unit}" if quantities.number(text) is not None else text
     return None
+
+
+def _unit(name: str, key: str) -> str:
+    """The unit behind a quantity in a name; without a quantity, the unit of a rate alone."""
+    if not key:
+        return name if _RATE_UNIT.fullmatch(name) else ""
+    begun = re.match(_ABOUT + key, name.lower())
+    found = _SUFFIX.fullmatch(name[begun.end() :]) if begun else None
+    return found[1] if found else ""
+
+
+def is_count(name: str) -> bool:
+    """Whether a name is that of an edge's number of cables."""
+    return _COUNT.fullmatch(name.strip().lower()) is not None
 
 
 def ethernet(text: str) -> Fraction | None:
@@ -343,7 +356,7 @@ def _rate(data: dict[str, object], left: set[str], file: Path, line: int | None)
 
 def _count(data: dict[str, object], file: Path, line: int | None) -> int:
     """How many cables an edge is: one without a number."""
-    text = next((str(data[key]) for key in data if key.strip().lower() in COUNTS), "").strip()
+    text = next((str(value) for key, value in data.items() if is_count(key)), "").strip()
     if text and not (re.fullmatch(r"\d{1,4}", text) and int(text)):
         fail(file, line, f"`{text[:40]}` is not a number of cables: write 1 to 9999")
     return int(text or 1)

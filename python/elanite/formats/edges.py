@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from elanite.formats import quantities
 from elanite.formats.drawings import (
-    COUNTS,
     DELAYS,
     EDGES,
     RATES,
     AttributedGraph,
     ethernet,
+    is_count,
     network,
     quantity,
 )
@@ -54,8 +54,13 @@ _SIDES = (
     ("destination|dest|dst|to|target|remote|peer|neighbou?r|far", "[2bz]"),
 )
 """The words for a cable's ends in columns' names: ``source device``, ``switch A``."""
-_UNIT = re.compile(r"(?<=[,;])(\s*[\d.]+)[ \t]+([a-zA-Zµ/]+)(?=[ \t]*(?:[,;]|$))")
-"""A number and its unit in a cell."""
+_OF_FLOWS = re.compile(
+    r"(?:(?:flow|message|msg|data|transfer|num|tx|total)(?: of)? )?(?:size|bytes|volume|packets)"
+    r"(?: (?:in )?(?:b|bytes?|[kmg]i?b))?"
+    r"|(?:flow )?(?:start|arrival)(?: ?time)?(?: (?:in )?(?:[munp]?s|sec|seconds))?"
+    r"|flow(?: ?id| size)?|fct.*"
+)
+"""Names of columns that only flows have."""
 _ARROWS = ("--", "->", "-->", "<->", "<-->", "—")
 
 
@@ -100,6 +105,15 @@ def columns(line: str) -> Columns | None:
     return Columns(names, between) if found else None
 
 
+def of_flows(line: str) -> bool:
+    """Whether a first line names columns of a list of flows: ends with a size or a start."""
+    heading = columns(line)
+    names = heading.names if heading else ()
+    return any(
+        _OF_FLOWS.fullmatch(re.sub(r"[\s_.()\[\]-]+", " ", each.lower()).strip()) for each in names
+    )
+
+
 def _both(names: list[str], thing: str) -> tuple[int, ...]:
     """The columns with a thing of both ends; empty if one lacks it."""
     found = (
@@ -117,12 +131,20 @@ def _column(names: list[str], pattern: str) -> int | None:
 
 def words(line: str) -> list[str]:
     """An edge's words."""
-    if len(re.findall("[,;]", line)) > 1:
-        line = _UNIT.sub(r"\1\2", line)
     if '"' in line:
         return [quoted or plain for quoted, plain in re.findall(r'"([^"]*)"|([^\s,;"]+)', line)]
     found = [word for word in re.split(r"[\s,;]+", line) if word]
-    return [found[0], *found[2:]] if len(found) > 2 and found[1] in _ARROWS else found
+    if len(found) > 2 and found[1] in _ARROWS:
+        del found[1]
+    for at in range(len(found) - 2, 1, -1):
+        whole = found[at] + found[at + 1]
+        if (
+            quantities.number(found[at]) is not None
+            and found[at + 1][0].isalpha()
+            and (quantities.rate(whole) or quantities.time(whole)) is not None
+        ):
+            found[at : at + 2] = [whole]
+    return found
 
 
 def edges(text: str, file: Path) -> Network:
@@ -216,8 +238,7 @@ def _kind(drawn: AttributedGraph, name: str, kind: str, file: Path, line: int) -
 def _is_quantity(name: str) -> bool:
     """Whether a column is a rate, a delay or a number of cables."""
     return (
-        name.lower() in COUNTS
-        or (quantity({name: ""}, RATES) or quantity({name: ""}, DELAYS)) is not None
+        is_count(name) or (quantity({name: ""}, RATES) or quantity({name: ""}, DELAYS)) is not None
     )
 
 

@@ -82,6 +82,12 @@ KINETO = (
 )
 CHAKRA = OtherFormat("a Chakra trace", "elanite goal import TRACE... -o FILE.goal")
 
+FLOW_TABLE = OtherFormat(
+    "a table of flows",
+    "an experiment reads one, with the columns start,source,destination,size and units in the"
+    " cells: file in [series.flows.NAME]",
+)
+
 FABRIC = "give the output of ibnetdiscover, without options"
 BETWEEN = "give the network between computers"
 CONVERT = "convert it: networkx.write_graphml(networkx.read_{}(FILE), OUTPUT)"
@@ -159,6 +165,10 @@ _RULES: tuple[tuple[str, FileFormat | OtherFormat], ...] = (
     (
         r"^MPI_\w+ entering at walltime",
         OtherFormat("a trace of DUMPI as text", "elanite goal import TRACE... -o FILE.goal"),
+    ),
+    (
+        r"\A0[0-9a-f]{7} 0[0-9a-f]{7} \d+ \d+ \d+ \d+ \d+ \d+\s",
+        OtherFormat("completion times of flows (fct.txt of HPCC)", "give the list of flows"),
     ),
     (
         r"^[ \t]*npus_count\s*:",
@@ -268,7 +278,7 @@ def of_text(text: str) -> FileFormat | OtherFormat:
     ):
         return KnownFormat.NS3_FLOWS.value
     if lines and all(
-        len(each) in (5, 6) and _leading_integers(each[:4]) == 4 for each in lines[:2000]
+        len(each) in (5, 6) and all(map(str.isdecimal, each[:4])) for each in lines[:2000]
     ):
         return KnownFormat.NS3_FLOWS.value  # without the first line, which its reader asks for
     if (
@@ -289,6 +299,8 @@ def of_text(text: str) -> FileFormat | OtherFormat:
     keys = re.findall(r"^[ \t]*(?:- )?[\"']?[\w.-]+[\"']?:(?=\s|$)", sample, re.MULTILINE)
     if len(keys) * 2 > sum(bool(line.strip()) for line in sample.splitlines()):
         return OtherFormat("YAML of no known kind", _allowed())
+    if _of_flows(sample):
+        return FLOW_TABLE
     return (
         KnownFormat.EDGES.value if _edges(sample) else OtherFormat("of no known format", _allowed())
     )
@@ -312,6 +324,11 @@ def _leading_integers(words: list[str]) -> int:
     """The word count, if at least the first three words are whole numbers; else 0."""
     numbers = [word for word in words if word.isascii() and word.isdigit()]
     return len(words) if len(numbers) >= min(len(words), 3) else 0
+
+
+def _of_flows(sample: str) -> bool:
+    """Whether the first line names the columns of a list of flows."""
+    return edges.of_flows(next(filter(None, map(edges.bare, sample.splitlines())), ""))
 
 
 def _edges(sample: str) -> bool:

@@ -120,8 +120,13 @@ def _entries(part: dict[str, object], key: str, name: str, file: Path) -> Iterat
     for each in listed if isinstance(listed, list) else ():
         if not isinstance(each, dict) or not isinstance(each.get(name), str | int):
             fail(file, _line(each, part), f"`{key}` lists mappings with the key `{name}`")
-        nodes, below = (str(each.get(one) or "") for one in ("nodes", "children"))
+        nodes, below = (_hosts(each.get(one)) for one in ("nodes", "children"))
         yield SlurmEntry(_line(each, part), str(each[name]), nodes, below)
+
+
+def _hosts(written: object) -> str:
+    """A host list, which may be a list in YAML, too."""
+    return ",".join(map(str, written)) if isinstance(written, list) else str(written or "")
 
 
 def _line(*places: object) -> int:
