@@ -130,6 +130,21 @@ def test_opposite_edges_of_several_cables(tmp_path: Path) -> None:
     assert rates(made) == {"": 2, "100": 1}
 
 
+def test_labels_units_and_kinds_of_drawings(tmp_path: Path) -> None:
+    """Labels with a number of cables, units in attributes of their own, and longer names of kinds
+    have their meaning.
+    """
+    made = read(
+        tmp_path,
+        'graph { a [node_type=host]; b [node_type=host]; s [node_type=switch]; a -- s [label="2x'
+        ' 100G"]; b -- s [speed=40, speed_unit=Gbps]; }',
+    )
+    assert (list(made.nodes), list(made.switches)) == (["a", "b"], ["s"])
+    assert rates(made) == {"100": 2, "40": 1}
+    made = read(tmp_path, "source,target,LinkSpeed,LinkSpeedUnits\na,b,2.5,G\nb,c,155,M\n")
+    assert (rates(made), made.notes) == ({"2.5": 1, "0.155": 1}, [])
+
+
 def test_words_of_an_edge(tmp_path: Path) -> None:
     for between in ("\t", " ", ","):
         text = "1 2;100 Gbps;500 ns\n2 s;25 Gbps;1 us\n3 2;10 Gb/s;1 us\n".replace(";", between)

@@ -1,13 +1,10 @@
 """Graphs without a network tool behind them: GraphML and DOT, and the drawing that edge lists
 become, too.
 
-Vertices are nodes and switches by their attribute ``kind``, ``type``, ``role`` or ``function``,
-where a vertex has a word for a node there; without such a word all are switches, and the caller
-passes each switch's node count. An edge has a rate by ``rate``, ``bandwidth``, ``capacity`` or
-``speed`` (``link_speed``), or by a label that is one, and a delay by ``delay`` or ``latency``;
-``count``, ``links`` or ``cables`` are as many parallel cables. Their unit stands in the value, in
-the name behind a separator (``bandwidth_gbps``, ``delay (us)``), or is the name (``Gbps``); the
-Topology Zoo's raw rates are bits per second. Defaults (``<default>``, ``edge [...]``) hold where an edge or
+Vertices are nodes and switches by their attribute ``kind``, ``type``, ``role`` or ``function``
+(``node_type``), where a vertex has a word for a node there; without such a word all are switches,
+and the caller passes each switch's node count. Edges have rates, delays and counts by their
+attributes (``attributes``). Defaults (``<default>``, ``edge [...]``) hold where an edge or
 a vertex has no own value. Edges in a directed graph are cables, which lead both ways; two opposite
 ones are a single cable.
 """
@@ -20,12 +17,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from elanite.base.foreign import optional, reading
-from elanite.formats import infragraph, quantities
+from elanite.formats import attributes, infragraph
 from elanite.formats.network import Cable, Network, checked, fail
 from elanite.formats.xml import parsed
 
 if TYPE_CHECKING:
-    from fractions import Fraction
     from pathlib import Path
 
     from elanite.formats.xml import Element
@@ -59,20 +55,10 @@ _SWITCHES = (
     "top",
     "superspine",
 )
-RATES = ("rate", "bandwidth", "capacity", "speed", "linkspeed", "bw")
-DELAYS = ("delay", "latency", "lat")
-_SUFFIX = re.compile(r"[\s_.(\[-]+([a-zA-Zµ/]+)[)\]]?")
-"""A unit in a name, behind the quantity."""
-_ABOUT = r"(?:(?:link|port|cable|edge|channel|line|max|nominal)[\s_.-]*)?"
-"""Words before a quantity's name: ``link_speed``."""
-_COUNT = re.compile(
-    r"(?:(?:number of|num|n)[\s_.-]*)?(?:links|cables)|(?:(?:link|cable)[\s_.-]*)?count"
-    r"|parallel(?: links)?|multiplicity"
+_KIND = re.compile(
+    r"(?:(?:node|vertex|device|component)[\s_.-]*)?(kind|type|role|function)", re.IGNORECASE
 )
-_RATE_UNIT = re.compile(r"[kKMGTmgt]i?(?:bps|b/s|bits?/s|bit|Bps|B/s)")
-"""A rate's unit that stands for the name of the quantity."""
-_ETHERNET = re.compile(r"([\d.]+)\s*([MGT])(?:bE|E|b)?")
-"""A rate as switches print it: 1000M, 100G, 25GE, 400GbE."""
+"""A vertex's kind: the attribute's name."""
 
 
 @dataclass
@@ -245,14 +231,18 @@ def network(drawn: AttributedGraph, name: str, file: Path) -> Network:
     unlike = several = 0
     for one, other, data, line in drawn.edges:
         cable = Cable(
-            one, other, _rate(data, left, file, line), _delay(data, left, file, line), line
+            one,
+            other,
+            attributes.rate(data, left, file, line),
+            attributes.delay(data, left, file, line),
+            line,
         )
         if drawn.directed and (back := opposite.get((other, one))):
             first = back[0]
-            del back[: _count(data, file, line)]
+            del back[: attributes.count(data, file, line)]
             unlike += (first.rate, first.delay) != (cable.rate, cable.delay)
             continue
-        cables = [cable] * _count(data, file, line)
+        cables = [cable] * attributes.count(data, file, line)
         several += len(cables) > 1
         opposite.setdefault((one, other), []).extend(cables)
         made.cables += cables
@@ -280,12 +270,16 @@ def _kinds(drawn: AttributedGraph, notes: list[str]) -> dict[str, str]:
     """Each vertex's kind by the first attribute in which all have a known word, or some a word for
     a node.
     """
+    named = {key for data, _ in drawn.vertices.values() for key in data if _KIND.fullmatch(key)}
+    order = ("kind", "type", "role", "function")
     every = {
         key: {
             name: str(data.get(key, "")).strip().lower()
             for name, (data, _) in drawn.vertices.items()
         }
-        for key in ("kind", "type", "role", "function")
+        for key in sorted(
+            named, key=lambda each: (order.index(_KIND.sub(r"\1", each).lower()), each)
+        )
     }
     for words in every.values():
         if words and all(word in _NODES or word in _SWITCHES for word in words.values()):
@@ -299,77 +293,3 @@ def _kinds(drawn: AttributedGraph, notes: list[str]) -> dict[str, str]:
             )
             return {name: "node" if word in _NODES else "switch" for name, word in words.items()}
     return {}
-
-
-def quantity(data: dict[str, object], keys: tuple[str, ...]) -> tuple[str, str] | None:
-    """The name and the text of a rate or a delay, whose unit may stand in the name; `None` without
-    one.
-    """
-    for key in keys:
-        for name, value in data.items():
-            if re.fullmatch(_ABOUT + key, name.strip().lower()):
-                return name.strip(), str(value)
-    read = quantities.rate if keys == RATES else quantities.time
-    for key in (*keys, ""):
-        for name, value in data.items():
-            unit = _unit(name.strip(), key)
-            if unit and read(f"1 {unit}") is not None:
-                text = str(value).strip()
-                return name, f"{text} {unit}" if quantities.number(text) is not None else text
-    return None
-
-
-def _unit(name: str, key: str) -> str:
-    """The unit behind a quantity in a name; without a quantity, the unit of a rate alone."""
-    if not key:
-        return name if _RATE_UNIT.fullmatch(name) else ""
-    begun = re.match(_ABOUT + key, name.lower())
-    found = _SUFFIX.fullmatch(name[begun.end() :]) if begun else None
-    return found[1] if found else ""
-
-
-def is_count(name: str) -> bool:
-    """Whether a name is that of an edge's number of cables."""
-    return _COUNT.fullmatch(name.strip().lower()) is not None
-
-
-def ethernet(text: str) -> Fraction | None:
-    """Bits per second, also as switches print them, as ``100G``; `None` for another text."""
-    found = _ETHERNET.fullmatch(text.strip())
-    return quantities.rate(f"{found[1]} {found[2]}b/s" if found else text)
-
-
-def _rate(data: dict[str, object], left: set[str], file: Path, line: int | None) -> Fraction | None:
-    low = {str(key).lower(): str(value) for key, value in data.items()}
-    if (raw := quantities.number(low.get("linkspeedraw", ""))) is not None:
-        return quantities.gigabits(raw / 10**9)
-    key, text = quantity(data, RATES) or ("", "")
-    if not key or not text.strip():
-        return ethernet(low.get("label") or low.get("linklabel", ""))  # which many drawings have
-    value = ethernet(text)
-    if value is None and quantities.number(text) is None:
-        fail(file, line, f"{key} `{text}` is not a rate: write for example 25 Gb/s")
-    if value is None:
-        left.add(key)
-    return value
-
-
-def _count(data: dict[str, object], file: Path, line: int | None) -> int:
-    """How many cables an edge is: one without a number."""
-    text = next((str(value) for key, value in data.items() if is_count(key)), "").strip()
-    if text and not (re.fullmatch(r"\d{1,4}", text) and int(text)):
-        fail(file, line, f"`{text[:40]}` is not a number of cables: write 1 to 9999")
-    return int(text or 1)
-
-
-def _delay(data: dict[str, object], left: set[str], file: Path, line: int | None) -> int | None:
-    key, text = quantity(data, DELAYS) or ("", "")
-    if not key or not text.strip():
-        return None
-    if quantities.number(text) is not None:
-        left.add(key)
-        return None
-    value = quantities.time(text)
-    if value is None:
-        fail(file, line, f"{key} `{text}` is not a time: write for example 500 ns")
-    return value

@@ -24,16 +24,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from elanite.formats import quantities
-from elanite.formats.drawings import (
-    DELAYS,
-    EDGES,
-    RATES,
-    AttributedGraph,
-    ethernet,
-    is_count,
-    network,
-    quantity,
-)
+from elanite.formats.attributes import DELAYS, RATES, ethernet, is_count, is_unit, quantity
+from elanite.formats.drawings import EDGES, AttributedGraph, network
 from elanite.formats.network import Network, fail
 
 if TYPE_CHECKING:
@@ -236,9 +228,11 @@ def _kind(drawn: AttributedGraph, name: str, kind: str, file: Path, line: int) -
 
 
 def _is_quantity(name: str) -> bool:
-    """Whether a column is a rate, a delay or a number of cables."""
+    """Whether a column is a rate, a delay, the unit of one, or a number of cables."""
     return (
-        is_count(name) or (quantity({name: ""}, RATES) or quantity({name: ""}, DELAYS)) is not None
+        is_count(name)
+        or is_unit(name)
+        or (quantity({name: ""}, RATES) or quantity({name: ""}, DELAYS)) is not None
     )
 
 
