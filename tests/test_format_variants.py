@@ -143,6 +143,22 @@ def test_labels_units_and_kinds_of_drawings(tmp_path: Path) -> None:
     assert rates(made) == {"100": 2, "40": 1}
     made = read(tmp_path, "source,target,LinkSpeed,LinkSpeedUnits\na,b,2.5,G\nb,c,155,M\n")
     assert (rates(made), made.notes) == ({"2.5": 1, "0.155": 1}, [])
+    made = read(tmp_path, "a,b,4xEDR\nb,c,HDR\nc,d,NDR200\nd,e,2xQDR\n")
+    assert rates(made) == {"100": 1, "200": 2, "20": 1}
+
+
+def test_cables_that_are_down_are_left_out(tmp_path: Path) -> None:
+    text = (
+        "System Name A,Port A,System Name B,Port B,Link Speed,Status\nleaf,1,top,1,400"
+        " Gbps,Active\nleaf,2,top,2,400 Gbps,Down\nhost,1,leaf,3,200 Gbps,\n"
+    )
+    made = read(tmp_path, text)
+    assert pairs(made) == [("leaf", "top"), ("host", "leaf")]
+    assert made.notes == ["1 edge left out, by a state such as down"]
+    with pytest.raises(UsageError, match=r":4: all edges of `host` have a state such as down"):
+        read(tmp_path, text.replace("200 Gbps,", "200 Gbps,failed"))
+    made = read(tmp_path, 'graph { a -- b [link_state="down"]; a -- b; b -- c [state=up]; }')
+    assert pairs(made) == [("a", "b"), ("b", "c")]
 
 
 def test_words_of_an_edge(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from elanite.formats import quantities
+from elanite.formats import infiniband, quantities
 from elanite.formats.network import fail
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ _RATE_UNIT = re.compile(r"[kKMGTmgt]i?(?:bps|b/s|bits?/s|bit|Bps|B/s)")
 """A rate's unit that stands for the name of the quantity."""
 _ETHERNET = re.compile(r"([\d.]+)\s*([MGT])(?:bE|E|b)?")
 """A rate as switches print it: 1000M, 100G, 25GE, 400GbE."""
+_STATE = re.compile(
+    r"(?:(?:link|port|cable|edge|oper(?:ational)?|phys(?:ical)?|logical)[\s_.-]*)*(?:state|status)"
+)
+_DOWN = ("down", "inactive", "disabled", "failed", "dead", "broken", "offline")
+"""States of cables that carry nothing."""
 _LABEL = re.compile(r"\s*(?:(\d{1,4})\s*[x*\u00d7]\s*)?(.*?)\s*", re.DOTALL)
 
 
@@ -52,6 +57,16 @@ def quantity(data: dict[str, object], keys: tuple[str, ...]) -> tuple[str, str] 
                 text = str(value).strip()
                 return name, f"{text} {unit}" if quantities.number(text) is not None else text
     return None
+
+
+def is_state(name: str) -> bool:
+    """Whether a name is that of a cable's state."""
+    return _STATE.fullmatch(name.strip().lower()) is not None
+
+
+def is_down(data: dict[str, object]) -> bool:
+    """Whether an edge's state is that of a cable that carries nothing."""
+    return any(is_state(key) and str(data[key]).strip().lower() in _DOWN for key in data)
 
 
 def _with_unit(data: dict[str, object], name: str, text: str) -> str:
@@ -94,7 +109,11 @@ def _label(data: dict[str, object]) -> tuple[str, str]:
 
 
 def ethernet(text: str) -> Fraction | None:
-    """Bits per second, also as switches print them, as ``100G``; `None` for another text."""
+    """Bits per second, also as switches print them (``100G``), and by InfiniBand's generations
+    (``4xHDR``); `None` for another text.
+    """
+    if (value := infiniband.nominal(text)) is not None:
+        return value
     found = _ETHERNET.fullmatch(text.strip())
     return quantities.rate(f"{found[1]} {found[2]}b/s" if found else text)
 

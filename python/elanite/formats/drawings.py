@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from elanite.base.foreign import optional, reading
+from elanite.base.text import counted
 from elanite.formats import attributes, infragraph
 from elanite.formats.network import Cable, Network, checked, fail
 from elanite.formats.xml import parsed
@@ -229,7 +230,13 @@ def network(drawn: AttributedGraph, name: str, file: Path) -> Network:
     left: set[str] = set()
     opposite: dict[tuple[str, str], list[Cable]] = {}
     unlike = several = 0
+    down: dict[str, int | None] = {}
+    lost = 0
     for one, other, data, line in drawn.edges:
+        if attributes.is_down(data):
+            lost += 1
+            down |= {one: line, other: line}
+            continue
         cable = Cable(
             one,
             other,
@@ -255,6 +262,16 @@ def network(drawn: AttributedGraph, name: str, file: Path) -> Network:
             f"{unlike} cables have another rate or delay in each direction: both have the first"
             " one's"
         )
+    for vertex in sorted(
+        down.keys() - {end for each in made.cables for end in (each.one, each.other)}
+    ):
+        fail(
+            file,
+            down[vertex],
+            f"all edges of `{vertex}` have a state such as down: remove it, or correct a state",
+        )
+    if lost:
+        made.notes.append(f"{counted(lost, 'edge')} left out, by a state such as down")
     if several:
         made.notes.append(f"{several} edges are several cables each, by their count")
     if left:

@@ -24,7 +24,15 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from elanite.formats import quantities
-from elanite.formats.attributes import DELAYS, RATES, ethernet, is_count, is_unit, quantity
+from elanite.formats.attributes import (
+    DELAYS,
+    RATES,
+    ethernet,
+    is_count,
+    is_state,
+    is_unit,
+    quantity,
+)
 from elanite.formats.drawings import EDGES, AttributedGraph, network
 from elanite.formats.network import Network, fail
 
@@ -38,7 +46,9 @@ _ENDS = (
     {"source", "destination"},
     {"node1", "node2"},
 )
-_THING = "(?:device|host|hostname|node|switch|system|name|id)"
+_THING = (
+    "(?:(?:device|host|node|switch|system)(?: (?:name|id|guid))?|hostname|name|id|(?:node)?guid)"
+)
 _PORT = "(?:port|interface|ifname|if)(?: (?:id|name))?"
 _KIND = "(?:kind|type|role|function)"
 _SIDES = (
@@ -228,9 +238,10 @@ def _kind(drawn: AttributedGraph, name: str, kind: str, file: Path, line: int) -
 
 
 def _is_quantity(name: str) -> bool:
-    """Whether a column is a rate, a delay, the unit of one, or a number of cables."""
+    """Whether a column is a rate, a delay, the unit of one, a number of cables, or their state."""
     return (
         is_count(name)
+        or is_state(name)
         or is_unit(name)
         or (quantity({name: ""}, RATES) or quantity({name: ""}, DELAYS)) is not None
     )

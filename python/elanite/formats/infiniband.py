@@ -52,6 +52,10 @@ _LANE = {
     "NDR": "100",
 } | {"XDR": "200"}
 """Nominal Gb/s per lane."""
+_GENERATION = re.compile(
+    r"(?:(1|2|4|8|12)x ?)?(FDR10|[SDQFEHNX]DR)((?<=HDR)100|(?<=NDR)200|(?<=XDR)400)?", re.IGNORECASE
+)
+"""A cable's generation, with four lanes if nothing is said; `HDR100` has two."""
 _IGNORED = re.compile(
     r"\s*(#|$|(vendid|devid|sysimgguid|switchguid|caguid|rtguid)\s*="
     r"|Non-Chassis|Chassis\b|Hostname:|ibwarn:|module\b|\S+\.c:\d+;)",
@@ -105,6 +109,15 @@ def read(text: str, file: Path) -> Network:
             " first one holds"
         )
     return checked(network, file)
+
+
+def nominal(text: str) -> Fraction | None:
+    """A cable's bits per second by its generation: `4xEDR`, `HDR` with four lanes, `NDR200`."""
+    found = _GENERATION.fullmatch(text.strip())
+    if found is None:
+        return None
+    width, name, rate = found.groups()
+    return gigabits(Fraction(rate or Fraction(_LANE[name.upper()]) * int(width or 4)))
 
 
 def _trained(remark: str) -> re.Match[str] | None:
