@@ -87,7 +87,9 @@ ORDER = dict.fromkeys(
 ) | {"usleep": 600_000, "mq_timedreceive, in vain": 2000, "semtimedop, in vain": 2000}
 """Each one's simulated time, in us: the sleep of the thread for which the first eight wait."""
 
-BLOCKED = dict.fromkeys(["mutex", "rwlock", "spinlock", "pipe", "socket", "eventfd"], 100_000.0)
+BLOCKED = dict.fromkeys(
+    ["mutex", "rwlock", "spinlock", "pipe", "socket", "eventfd", "pipe, after a loop"], 100_000.0
+)
 """Each one's simulated time, in us: the sleep of the thread that ends the wait."""
 
 STEPS = {"setitimer, reading clocks": 41.0, "readings": 41.0}

@@ -103,9 +103,10 @@ impl ThreadTurn {
     }
 
     /// This sleep's real time is over: waits for its turn. Returns how the rank waits for it. The
-    /// first thread had run for `computed` nanoseconds when the sleep began.
-    pub fn reliance(&mut self, session: &Session, mut computed: u64) -> Reliance {
+    /// first thread may have computed before, as OpenMP's threads do before they wait for others.
+    pub fn reliance(&mut self, session: &Session) -> Reliance {
         let first = std::process::id();
+        let mut computed = system::processor_time_of(first);
         let state = || (session.now(), YIELDS.load(Ordering::Relaxed));
         let (mut now, mut yields) = state();
         let (mut gives_way, mut advances) = (yields != self.yields, now != self.begun);

@@ -146,7 +146,6 @@ const LONGEST: u64 = 10;
 unsafe fn beside(session: &Session, length: u64, rest: *mut timespec) -> c_int {
     let slice = sleepers::SLICE.as_nanos() as u64 * NANOSECOND;
     let until = session.now().saturating_add(length);
-    let computed = rank::system::processor_time_of(std::process::id());
     let (mut left, mut grace) = (length, length.saturating_add(GRACE));
     let sleeper = waiting::may_call().then(|| Sleeper::until(until));
     if sleeper.is_none() {
@@ -181,7 +180,7 @@ unsafe fn beside(session: &Session, length: u64, rest: *mut timespec) -> c_int {
             left = left.saturating_sub(slice);
         }
     }
-    let reliance = place.reliance(session, computed);
+    let reliance = place.reliance(session);
     drop(sleeper);
     match reliance {
         Reliance::Yes => session.sleep_until(until),
