@@ -128,10 +128,10 @@ int main(int argc, char **argv)
         begin(), got = sigtimedwait(&set, NULL, &short_time);
         end("sigtimedwait", got == -1 && errno == EAGAIN);
         timer = made(SIGEV_THREAD, 0);
-        begin(), timer_settime(timer, 0, &span, NULL), usleep(2000);
-        while (!threads)
-            sched_yield();
-        end("timer_create with a thread", threads == 5);
+        span.it_interval.tv_nsec = 1000000;
+        begin(), timer_settime(timer, 0, &span, NULL), usleep(7000);
+        end("timer_create with threads", threads == 6 * 5);
+        timer_delete(timer);
 
         int file = timerfd_create(CLOCK_MONOTONIC, 0);
         uint64_t count = 0;

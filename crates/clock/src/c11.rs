@@ -2,6 +2,7 @@
 //! made of the functions with POSIX names here: their locks, conditions and threads are the same
 //! objects.
 
+use super::starts::{self, C11Function, ThreadBody};
 use super::{sleep, threads};
 use libc::{c_int, c_void, pthread_cond_t, pthread_mutex_t, pthread_t, timespec};
 
@@ -12,7 +13,7 @@ const NO_MEMORY: c_int = 3;
 const TIMED_OUT: c_int = 4;
 
 /// The result in `<threads.h>` for an error number.
-pub fn result(error: c_int) -> c_int {
+fn result(error: c_int) -> c_int {
     match error {
         0 => SUCCESS,
         libc::ETIMEDOUT => TIMED_OUT,
@@ -23,6 +24,17 @@ pub fn result(error: c_int) -> c_int {
 }
 
 // The callers of the functions below keep to the C library's manual pages.
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn thrd_create(
+    thread: *mut pthread_t,
+    function: C11Function,
+    argument: *mut c_void,
+) -> c_int {
+    let (none, body) = (std::ptr::null(), ThreadBody::C11(function));
+    // SAFETY: the caller's arguments; there are no attributes.
+    result(unsafe { starts::create(thread, none, body, argument, starts::may_act()) })
+}
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn thrd_sleep(request: *const timespec, rest: *mut timespec) -> c_int {

@@ -2,7 +2,6 @@
 //! time stands still until it does, and has acted ([`pending`]), but for MPI calls where no other
 //! thread may call MPI.
 
-use super::c11::result;
 use super::system::SystemFunction;
 use libc::{c_int, c_void, pthread_attr_t, pthread_t};
 use rank::pending::ThreadStart;
@@ -10,21 +9,21 @@ use rank::{next, session, thread};
 
 static CREATE: SystemFunction = SystemFunction::new(c"pthread_create", c"");
 
-type Function = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+pub type Function = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 /// A thread's function in C11.
-type C11Function = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
-type Attributes = *const pthread_attr_t;
+pub type C11Function = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
+pub type Attributes = *const pthread_attr_t;
 
 /// A function for a new thread.
 #[derive(Clone, Copy)]
-enum Body {
+pub enum ThreadBody {
     Posix(Function),
     C11(C11Function),
 }
 
 /// What a new thread gets.
 struct Begin {
-    body: Body,
+    body: ThreadBody,
     argument: *mut c_void,
     start: Option<ThreadStart>,
 }
@@ -42,8 +41,8 @@ unsafe extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
     };
     match body {
         // SAFETY: the program's function and its argument.
-        Body::Posix(function) => unsafe { function(argument) },
-        Body::C11(function) => {
+        ThreadBody::Posix(function) => unsafe { function(argument) },
+        ThreadBody::C11(function) => {
             // SAFETY: the program's function and its argument.
             let code = unsafe { function(argument) };
             std::ptr::without_provenance_mut(code as isize as usize)
@@ -51,15 +50,38 @@ unsafe extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
     }
 }
 
-/// Starts a thread.
-unsafe fn create(
+/// Starts a thread that calls a function with a value, without any that could join it.
+///
+/// # Safety
+/// The function must take the value.
+pub unsafe fn start_detached(function: usize, value: usize) {
+    // SAFETY: the caller's function, whose argument is as large as an address; attributes that
+    // are initialised before they are used.
+    unsafe {
+        let function = std::mem::transmute::<usize, Function>(function);
+        let mut attributes: pthread_attr_t = std::mem::zeroed();
+        let mut thread: pthread_t = 0;
+        libc::pthread_attr_init(&raw mut attributes);
+        libc::pthread_attr_setdetachstate(&raw mut attributes, libc::PTHREAD_CREATE_DETACHED);
+        let argument = std::ptr::with_exposed_provenance_mut(value);
+        let body = ThreadBody::Posix(function);
+        create(&raw mut thread, &raw const attributes, body, argument, true);
+        libc::pthread_attr_destroy(&raw mut attributes);
+    }
+}
+
+/// Starts a thread. Simulated time stands still for it, if it `is_awaited`.
+///
+/// # Safety
+/// The arguments of `pthread_create`, and the function's own.
+pub unsafe fn create(
     thread: *mut pthread_t,
     attributes: Attributes,
-    body: Body,
+    body: ThreadBody,
     argument: *mut c_void,
+    is_awaited: bool,
 ) -> c_int {
-    let waited_for = thread::outside() && session::get().is_some();
-    let start = waited_for.then(ThreadStart::announced);
+    let start = is_awaited.then(ThreadStart::announced);
     let given = Box::into_raw(Box::new(Begin {
         body,
         argument,
@@ -81,6 +103,11 @@ unsafe fn create(
     error
 }
 
+/// Whether a new thread is the program's, and may act in simulated time.
+pub fn may_act() -> bool {
+    thread::outside() && session::get().is_some()
+}
+
 // The callers of the functions below keep to the C library's manual pages.
 
 #[unsafe(no_mangle)]
@@ -91,15 +118,13 @@ unsafe extern "C-unwind" fn pthread_create(
     argument: *mut c_void,
 ) -> c_int {
     // SAFETY: the caller's arguments.
-    unsafe { create(thread, attributes, Body::Posix(function), argument) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn thrd_create(
-    thread: *mut pthread_t,
-    function: C11Function,
-    argument: *mut c_void,
-) -> c_int {
-    // SAFETY: the caller's arguments; there are no attributes.
-    result(unsafe { create(thread, std::ptr::null(), Body::C11(function), argument) })
+    unsafe {
+        create(
+            thread,
+            attributes,
+            ThreadBody::Posix(function),
+            argument,
+            may_act(),
+        )
+    }
 }

@@ -21,7 +21,7 @@ mod kernel;
 use super::system;
 use libc::{c_int, c_void, sigset_t};
 use rank::session::{self, Session};
-use rank::thread;
+use rank::{pending, thread};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -188,14 +188,9 @@ fn act(how: RingEffect, count: u64) -> bool {
             code,
         } => send(number, value, (code, count - 1)),
         RingEffect::Thread { function, value } => {
-            std::thread::spawn(move || {
-                // SAFETY: the function of `SIGEV_THREAD`, which the program gave with this value.
-                unsafe {
-                    let function =
-                        std::mem::transmute::<usize, unsafe extern "C" fn(usize)>(function);
-                    function(value);
-                }
-            });
+            // SAFETY: the function of `SIGEV_THREAD`, which the program gave with this value.
+            unsafe { super::starts::start_detached(function, value) };
+            pending::wait();
             false
         }
         RingEffect::Count(file) => {
