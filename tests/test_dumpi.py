@@ -332,9 +332,17 @@ def test_files_that_are_wrong(tmp_path: Path) -> None:
         UsageError, match="a binary trace of DUMPI; write its text with dumpi2ascii"
     ):
         translate([path], out)
-    path.write_text("num_ranks 1\nrank 0 {\n}\n")
-    with pytest.raises(UsageError, match="a trace in GOAL already; use elanite replay"):
-        translate([path], out)
+    for text, what in (
+        ("// by Schedgen\n\nnum_ranks 1\nrank 0 {\n}\n", "a trace in GOAL already; use elanite re"),
+        ("# uniform\nNodes 4\nConnections 1\n", "a connection matrix of htsim; use elanite import"),
+        ('<algo name="ring" nchannels="1">\n', "an algorithm of MSCCL"),
+        ("MICRO\n1\nfirst -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 64 1\n", "a workload of ASTRA-sim 1"),
+        ("0 init\n0 isend 1 0 1e6\n", "a time-independent trace of SimGrid"),
+        ("#Paraver (1/1/26 at 9:00):9:1(1):1:1(1:1)\n", "a trace of Paraver"),
+    ):
+        path.write_text(text)
+        with pytest.raises(UsageError, match=rf"this is {what}"):
+            translate([path], out)
     recorded(path, [])
     path.rename(tmp_path / "dumpi-0001.txt")
     with pytest.raises(UsageError, match="of 1 ranks, rank 0 is missing"):

@@ -8,6 +8,7 @@ order) is refused with its place.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,11 +26,30 @@ OTF2 = ".otf2"
 CHAKRA = (".et", ".json")
 DUMPI = ".txt"
 _OTHERS = (
-    (b"\xff\xaa\xddDUMPI", "a binary trace of DUMPI; write its text with dumpi2ascii"),
-    (b"num_ranks", "a trace in GOAL already; use elanite replay"),
-    (b"Nodes ", "a connection matrix of htsim; use elanite import"),
+    (rb"\xff\xaa\xddDUMPI", "a binary trace of DUMPI; write its text with dumpi2ascii"),
+    (
+        rb"(?:\s|//[^\n]*\n|/\*.*?\*/)*num_ranks\b",
+        "a trace in GOAL already; use elanite replay",
+    ),
+    (
+        rb"(?:\s|#[^\n]*\n)*(?:Nodes|Connections) +\d",
+        "a connection matrix of htsim; use elanite import",
+    ),
+    (
+        rb"\s*<algo\b",
+        "an algorithm of MSCCL; write it as Chakra traces with the converter of ASTRA-sim",
+    ),
+    (
+        rb"(?:DATA|MODEL|MICRO|HYBRID_\w+|TRANSFORMER\w*|DLRM\w*)\b[^\n]*\n\s*\d+\s*\n",
+        "a workload of ASTRA-sim 1 or SimAI; write it as Chakra traces: chakra_converter Text",
+    ),
+    (
+        rb"(?i)\d+ (?:init|comp_size|compute|i?send|i?recv|bcast|allreduce|barrier)\b",
+        "a time-independent trace of SimGrid; record the program with Score-P or DUMPI",
+    ),
+    (rb"#Paraver\b", "a trace of Paraver; record the program with Score-P or DUMPI"),
 )
-"""First bytes of other formats, and remedies."""
+"""The beginnings of other formats, and remedies."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +68,9 @@ def reader(traces: Sequence[Path], how: ReadingOptions | None = None) -> Writing
     for path in traces:
         bounded.check(path, "name the anchor of an OTF2 archive or Chakra traces")
         with packed.opened(path) as (file, _):
-            begin = file.read(64)
+            begin = file.read(4096).removeprefix(b"\xef\xbb\xbf")
         for first, what in _OTHERS:
-            if begin.startswith(first):
+            if re.match(first, begin, re.DOTALL):
                 raise UsageError(f"{path}: this is {what}")
     suffixes = {packed.plain(path).suffix for path in traces}
     if suffixes == {OTF2}:

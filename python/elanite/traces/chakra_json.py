@@ -59,13 +59,13 @@ def nodes(path: Path) -> Iterator[Node]:
         return
     key = "workload_graph" if "workload_graph" in first else "nodes"
     graph = first.get(key)
-    if first and graph is None and all(isinstance(one, list) for one in first.values()):
-        raise UsageError(f"{path}: this is a file of groups and no trace; name it with --groups")
     if "traceEvents" in first:
         raise UsageError(
             f"{path}: this is a trace of PyTorch's profiler (Kineto); merge it with PyTorch's"
             " execution trace (`chakra_trace_link`), and convert it (`chakra_converter PyTorch`)"
         )
+    if first and graph is None and all(isinstance(one, list) for one in first.values()):
+        raise UsageError(f"{path}: this is a file of groups and no trace; name it with --groups")
     if not isinstance(graph, list):
         raise RunError(
             f"{path}: there is no list `workload_graph`, and these are no messages of"
