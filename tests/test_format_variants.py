@@ -249,6 +249,8 @@ def test_topologies_of_slurm_in_yaml(tmp_path: Path) -> None:
     )
     assert pairs(found)[:2] == [("leaf0", "top"), ("leaf1", "top")]
     assert "topology `main` is read; the others are left out: `blocks`" in found.notes
+    listed = SLURM_YAML.replace("leaf[0-1]", "[leaf0, leaf1]").replace("cn[1-2]", "[cn1, cn2]")
+    assert pairs(read(tmp_path, listed)) == pairs(found)
     plain = (
         "SwitchName=top Switches=leaf[0-1]\nSwitchName=leaf0 Nodes=cn[1-2]\nSwitchName=leaf1"
         " Nodes=cn[10-11]\n"
@@ -282,6 +284,15 @@ def test_switches_of_slurm_in_a_range_are_alike(tmp_path: Path) -> None:
         ("leaf0", "s1"),
         ("leaf1", "s1"),
     ]
+    shown = (
+        "SwitchName=leaf0 Level=0 LinkSpeed=1 Nodes=n[0-1]\nSwitchName=leaf1 Level=0 LinkSpeed=1"
+        " Nodes=n[2-3]\nSwitchName=s0 Level=1 LinkSpeed=1 Nodes=n[0-3] Switches=leaf[0-1]\n"
+    )
+    top = f"{leaves}SwitchName=s0 Switches=leaf[0-1]\n"
+    assert pairs(read(tmp_path, shown)) == pairs(read(tmp_path, top))
+    shown = "BlockName=b1 BlockIndex=0 Nodes=n[1-2] BlockSize=2\n"
+    more = "AggregatedBlock=b1 BlockIndex=1 Nodes=n[1-2] BlockSize=4\n"
+    assert pairs(read(tmp_path, shown + more)) == [("n1", "b1"), ("n2", "b1")]
     with pytest.raises(UsageError, match=r":1: `s\[0-1\]` are 2 switches, and a node is at one"):
         read(tmp_path, "SwitchName=s[0-1] Nodes=n[0-3]\n")
 

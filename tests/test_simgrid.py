@@ -100,6 +100,15 @@ def test_hosts_at_one_end_of_a_link_share_it(tmp_path: Path) -> None:
     assert (len(found.cables), delays(found)) == (3, {0: 2, 5000: 1})
 
 
+def test_limiters_of_flat_clusters_are_left_out_with_a_note(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        '<platform version="4.1"><cluster id="c" prefix="n" suffix="" radical="0-1" speed="1Gf"'
+        ' bw="1GBps" lat="1us" limiter_link="2GBps"/></platform>',
+    )
+    assert found.notes == ["limiter_link of cluster c is left out"]
+
+
 def test_routers_of_clusters_by_their_own_names(tmp_path: Path) -> None:
     """Routes through a zone name the router that SimGrid gives a cluster."""
     zone = (

@@ -101,6 +101,9 @@ def cluster(network: Network, cluster: Element, file: Path) -> str:
         for part in cluster.attributes.get("topo_parameters", "").split(";")
         if part.strip()
     ]
+    for key in ("limiter_link", "loopback_bw"):
+        if key in cluster.attributes:
+            network.notes.append(f"{key} of cluster {name} is left out")
     if kind == "FLAT":
         return _flat(network, cluster, name, hosts, link)
     makers = {"FAT_TREE": _fat_tree, "TORUS": _torus, "DRAGONFLY": _dragonfly}
@@ -111,9 +114,6 @@ def cluster(network: Network, cluster: Element, file: Path) -> str:
             f'topology="{kind}" is not known; allowed: FLAT, {", ".join(makers)}',
         )
     makers[kind](network, ShapedCluster(name, hosts, link, shapes, file, cluster.line))
-    for key in ("limiter_link", "loopback_bw"):
-        if key in cluster.attributes:
-            network.notes.append(f"{key} of cluster {name} is left out")
     return ""
 
 

@@ -19,6 +19,9 @@ first one::
           - {switch: top, children: "leaf[0-1]"}
           - {switch: leaf0, nodes: "cn[001-006]"}
 
+``scontrol show topology`` prints the same lines with each switch's ``Level``, and all nodes below a
+switch beside its ``Switches``, which hold then; aggregated blocks are left out.
+
 Slurm needs neighbourhood and not cables: the file has no cable count and no rate. One cable is
 assumed between a switch and each one below it, so that a tree is narrower than the cluster where
 several cables lead up. Blocks have no switches in the file: one switch for each block is assumed,
@@ -46,6 +49,8 @@ NAME, YAML = "Slurm topology.conf", "Slurm topology.yaml"
 
 _WORD = re.compile(r"(\w+)\s*=\s*(\"[^\"]*\"|\S+)")
 _KEYS = ("SwitchName", "BlockName", "BlockSizes", "Nodes", "Switches", "LinkSpeed")
+_SHOWN = ("Level", "BlockIndex", "BlockSize", "AggregatedBlock")
+"""Further keys of ``scontrol show topology``."""
 _TOP = "top"
 """The switch above all blocks."""
 
@@ -67,11 +72,13 @@ def read(text: str, file: Path) -> Network:
     speeds = False
     for line, words in _lines(text, file):
         speeds |= "LinkSpeed" in words
-        if list(words) == ["BlockSizes"]:
+        if list(words) == ["BlockSizes"] or "AggregatedBlock" in words:
             continue
         kind = next((key for key in ("SwitchName", "BlockName") if key in words), None)
         if kind is None:
             fail(file, line, "the line has no SwitchName and no BlockName")
+        if "Level" in words and words.get("Switches"):
+            words["Nodes"] = ""
         entry = SlurmEntry(line, words[kind], words.get("Nodes", ""), words.get("Switches", ""))
         (switches if kind == "SwitchName" else blocks).append(entry)
     if switches and blocks:
@@ -254,7 +261,7 @@ def _sorted(network: Network, file: Path) -> Network:
 
 def _lines(text: str, file: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Each line's keys; a line that ends in a backslash goes on."""
-    names = {key.lower(): key for key in _KEYS}
+    names = {key.lower(): key for key in (*_KEYS, *_SHOWN)}
     begun, start = "", 0
     for line, written in enumerate(text.splitlines(), 1):
         start = start if begun else line
