@@ -124,6 +124,18 @@ def test_a_blocked_rank_waits_for_the_sleep_of_its_thread(elanite: Run, mpi_prog
 
 
 @needs_mpi
+def test_naps_of_a_thread_without_mpi_take_no_time_of_its_rank(
+    elanite: Run, mpi_programs: Path
+) -> None:
+    """Also not those of the first thread: 100 exchanges of some 6 us, and a nap of 7 ms."""
+    ended = elanite("mpirun", "-n", "2", str(mpi_programs / "worker"))
+    assert ended.code == 0, ended
+    exchanges, nap = map(float, ended.out.split())
+    assert exchanges < 1000, ended
+    assert nap == 7000, ended
+
+
+@needs_mpi
 @pytest.mark.slow
 def test_a_busy_host_does_not_end_the_sleep_of_a_thread(elanite: Run, mpi_programs: Path) -> None:
     """Processes that compute share the processors with the ranks, which then often stand in the

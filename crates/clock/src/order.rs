@@ -5,7 +5,7 @@
 //! waits and sleeps have. So each has a place here with its end:
 //!
 //! - a wait goes on after its real time while another end comes before its own;
-//! - a sleep goes on likewise until the rank waits for it, unless the first thread computes; a
+//! - a sleep goes on likewise until the rank waits for it, unless the driving thread computes; a
 //!   thread that gives way again and again (`sched_yield`) waits, as a thread that is blocked for
 //!   some slices perhaps does;
 //! - a sleep that drives time stops at the ends of other threads' sleeps, which end there, and a
@@ -27,13 +27,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 const PATIENCE: u32 = 2000;
 /// What a slice costs, of the same measure.
 const SLICE: u32 = 10;
-/// What a slice costs in which the first thread is blocked.
+/// What a slice costs in which the driving thread is blocked.
 const BLOCKED: u32 = 400;
 /// What a slice costs in which the rank waits for the simulator. A busy host takes long for that;
 /// other ranks may take for ever, if they wait for this thread outside the simulation.
 const SIMULATOR: u32 = 1;
 
-/// How long the first thread computes, in nanoseconds of its processor time while the rank's time
+/// How long the driving thread computes, in nanoseconds of its processor time while the rank's time
 /// stands, before a sleep ends beside it.
 const COMPUTES: u64 = 2_000_000;
 
@@ -103,10 +103,10 @@ impl ThreadTurn {
     }
 
     /// This sleep's real time is over: waits for its turn. Returns how the rank waits for it. The
-    /// first thread may have computed before, as OpenMP's threads do before they wait for others.
+    /// driving thread may have computed before, as OpenMP's threads do before they wait for others.
     pub fn reliance(&mut self, session: &Session) -> Reliance {
-        let first = std::process::id();
-        let mut computed = system::processor_time_of(first);
+        let driver = thread::driver();
+        let mut computed = system::processor_time_of(driver);
         let state = || (session.now(), YIELDS.load(Ordering::Relaxed));
         let (mut now, mut yields) = state();
         let (mut gives_way, mut advances) = (yields != self.yields, now != self.begun);
@@ -118,14 +118,14 @@ impl ThreadTurn {
                 SLICE
             } else if advances {
                 self.patience = PATIENCE;
-                computed = system::processor_time_of(first);
+                computed = system::processor_time_of(driver);
                 0
             } else if session.waits() {
-                computed = system::processor_time_of(first);
+                computed = system::processor_time_of(driver);
                 SIMULATOR
-            } else if system::processor_time_of(first) > computed + COMPUTES {
+            } else if system::processor_time_of(driver) > computed + COMPUTES {
                 return Reliance::No;
-            } else if system::is_runnable(first) == Some(true) {
+            } else if system::is_runnable(driver) == Some(true) {
                 SLICE
             } else if self.patience < BLOCKED {
                 return Reliance::Perhaps;
@@ -153,7 +153,7 @@ impl ThreadTurn {
 pub enum Reliance {
     No,
     Yes,
-    /// The first thread is blocked outside MPI, by a lock or file of another thread or by something
+    /// The driving thread is blocked outside MPI, by a lock or file of another thread or by something
     /// outside the simulation.
     Perhaps,
 }

@@ -1,12 +1,12 @@
 //! Sleep: a sleep's simulated time passes immediately, with all that others do in it.
 //!
 //! A rank has one time, however many threads it has. Sleep takes simulated time in the threads that
-//! call MPI, and in the process's first thread. Other threads, such as the periodic watchers of
-//! runtimes, would carry the rank away by their sleep; they sleep in real time, but not past the
-//! sleep's end in simulated time, at which the first thread's sleep stops ([`order`]). If the rank
-//! waits at the end of such a sleep for its other threads ([`waiting::awaited`]), the same time has
-//! passed in the simulation. While a thread is in an MPI call beside it, the sleep is as long as
-//! that thread's looks have taken ([`sleepers`]).
+//! call MPI, and in the process's first thread, unless another one has initialised MPI. Others, such
+//! as the periodic watchers of runtimes, would carry the rank away by their sleep; they sleep in
+//! real time, but not past the sleep's end in simulated time, at which the driving thread's sleep
+//! stops ([`order`]). If the rank waits at the end of such a sleep for its other threads
+//! ([`waiting::awaited`]), the same time has passed in the simulation. While a thread is in an MPI
+//! call beside it, the sleep is as long as that thread's looks have taken ([`sleepers`]).
 //!
 //! The handler for a [timer](timers)'s signal ends a sleep, as it does in the kernel.
 

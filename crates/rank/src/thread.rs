@@ -1,7 +1,7 @@
 //! The calling thread's state: the MPI call that it is in, and the consequences for the rank.
 //!
 //! Only a thread's outermost call counts. Only some threads take the rank's time: those that call
-//! MPI, and the process's first thread.
+//! MPI, and the process's first thread, unless another one has initialised MPI.
 
 #![allow(unsafe_code)] // a flag in the C library
 
@@ -216,12 +216,20 @@ pub fn outside() -> bool {
     current().depth.get() == 0
 }
 
+/// The thread that has opened the provider; 0 before.
+static DRIVER: AtomicU32 = AtomicU32::new(0);
+
 /// Whether this thread's sleep and computation take the rank's time: it calls MPI, or is the
-/// process's first.
+/// process's first, and no other has initialised MPI: naps of a first thread that only waits for the
+/// others do not carry the rank away.
 pub fn drives_time() -> bool {
     let drives = &current().drives;
     if drives.get().is_none() {
-        drives.set(Some(system::is_main_thread()));
+        let is_first = system::is_main_thread();
+        match DRIVER.load(Ordering::Relaxed) {
+            0 => return is_first,
+            driver => drives.set(Some(is_first && driver == std::process::id())),
+        }
     }
     drives.get() == Some(true)
 }
@@ -229,6 +237,15 @@ pub fn drives_time() -> bool {
 /// This thread has opened the provider, so it calls MPI.
 pub fn drives() {
     current().drives.set(Some(true));
+    DRIVER.store(system::thread(), Ordering::Relaxed);
+}
+
+/// The thread that has initialised MPI, or the process's first.
+pub fn driver() -> u32 {
+    match DRIVER.load(Ordering::Relaxed) {
+        0 => std::process::id(),
+        driver => driver,
+    }
 }
 
 /// This thread has given an order.
