@@ -162,6 +162,10 @@ def test_cables_that_are_down_are_left_out(tmp_path: Path) -> None:
 
 
 def test_words_of_an_edge(tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match=r":2: `cpus=8` stands where the other end of `n2` belongs"
+    ):
+        read(tmp_path, "n1 s1\nn2 cpus=8\n")
     for between in ("\t", " ", ","):
         text = "1 2;100 Gbps;500 ns\n2 s;25 Gbps;1 us\n3 2;10 Gb/s;1 us\n".replace(";", between)
         made = read(tmp_path, text.replace(" 2", f"{between}2").replace(" s;", f"{between}s;"))
@@ -426,6 +430,13 @@ def test_routes_of_simgrid_from_a_host_to_itself(tmp_path: Path) -> None:
         ("src,dst,size_bytes,start_ns\n0,1,1000,0\n1,2,90,5\n", "a table of flows"),
         ("start,source,destination,size\n0 us,0,1,7 B\n", "a table of flows"),
         ("0b000001 0b000101 100 100 9000 2000 103 102\n", "completion times of flows"),
+        ("node1 slots=8\nnode2 slots=8\n", "a list of hosts for mpirun"),
+        ("0: 1, 2\n1: 0 2\n2: 0,1\n", "a list of neighbours"),
+        ("0 1 1\n1 0 1\n1 1 0\n", "a square matrix"),
+        ("0,9e3,2\n1,0,3\n4,1,0\n", "a square matrix"),
+        ("network N { submodules: a: Host; }\n", "a network of OMNeT++"),
+        ('Ca\t: 0x0002c9 ports 1 devid 0x1 vendid 0x2 "n"\n', "output of ibnetdiscover -l"),
+        ("import networkx as nx\nfrom x import y\ng = nx.Graph()\n", "a program in Python"),
         ('{"a": 1,\n "b": 2}\n', "JSON of no known kind"),
         ("nodes:\n- name: n1\n  switch: s1\n- name: n2\n  switch: s1\n", "YAML of no known kind"),
     ],

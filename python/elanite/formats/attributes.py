@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
-RATES = ("rate", "bandwidth", "capacity", "speed", "linkspeed", "bw")
+RATES = ("rate", "bandwidth", "capacity", "speed", "bw", "cap")
 DELAYS = ("delay", "latency", "lat")
 _SUFFIX = re.compile(r"[\s_.(\[-]+([a-zA-Zµ/]+)[)\]]?")
 """A unit in a name, behind the quantity."""

@@ -192,6 +192,8 @@ def edges(text: str, file: Path) -> Network:
                 line,
                 f"`{rest}` is alone: a line is a switch, a node, or the two ends of a cable",
             )
+        if re.fullmatch(r"[A-Za-z_]+=.*", found[1]):
+            fail(file, line, f"`{found[1]}` stands where the other end of `{found[0]}` belongs")
         if len(found) == 3 and quantities.number(found[2]) is not None:
             weights.append((line, found[2]))
             found = found[:2]

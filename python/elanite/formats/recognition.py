@@ -22,6 +22,7 @@ from elanite.formats import (
     infragraph,
     metis,
     ns3,
+    quantities,
     simgrid,
     slurm,
 )
@@ -90,6 +91,7 @@ FLOW_TABLE = OtherFormat(
 
 FABRIC = "give the output of ibnetdiscover, without options"
 BETWEEN = "give the network between computers"
+_GRAPHML = "write its graph with networkx.write_graphml(GRAPH, FILE), or as a list of edges"
 CONVERT = "convert it: networkx.write_graphml(networkx.read_{}(FILE), OUTPUT)"
 
 _XML: dict[str, FileFormat | OtherFormat] = {
@@ -117,6 +119,25 @@ _RULES: tuple[tuple[str, FileFormat | OtherFormat], ...] = (
     (
         r"^\{[ \t]*(CA|SW)[ \t]+Ports:",
         OtherFormat("the list of links of OpenSM (opensm-subnet.lst)", FABRIC),
+    ),
+    (
+        r"^(Ca|Switch|Rt)[ \t]*: 0x[0-9a-f]+ ports ",
+        OtherFormat("output of ibnetdiscover -l, the list of nodes", FABRIC),
+    ),
+    (
+        r"^[^\s#]+[ \t]+(max[_-])?slots[ \t]*=[ \t]*\d",
+        OtherFormat("a list of hosts for mpirun", BETWEEN),
+    ),
+    (r"\bsubmodules[ \t]*:", OtherFormat("a network of OMNeT++ (NED)", _GRAPHML)),
+    (
+        r"^(from[ \t]+[\w.]+[ \t]+import\b|import[ \t]+[\w.]+[ \t]*$)",
+        OtherFormat("a program in Python", _GRAPHML),
+    ),
+    (
+        r"\A(#.*\n|\s)*(\d+[ \t]*:[ \t]*\d+([ \t,]+\d+)*[ \t]*(\n|\Z)){2}",
+        OtherFormat(
+            "a list of neighbours", "write each pair on a line of its own, as in a list of edges"
+        ),
     ),
     (
         r"^[ \t]*GPU0[ \t]+GPU1\b",
@@ -265,6 +286,12 @@ def of_text(text: str) -> FileFormat | OtherFormat:
     if metis.recognised(sample, whole=len(text) <= _SAMPLE):
         return KnownFormat.METIS.value
     lines = [words for _, words in ns3.statements(sample)]
+    if _square(sample):
+        return OtherFormat(
+            "a square matrix",
+            "a graph by its matrix: networkx.write_graphml(networkx.from_numpy_array(MATRIX),"
+            " FILE); traffic is part of an experiment",
+        )
     links = [bool(ns3.LINE.fullmatch(" ".join(each))) for each in lines]
     if any(links[1:]) and not (
         links[0] and len(lines[0]) < 5
@@ -324,6 +351,17 @@ def _leading_integers(words: list[str]) -> int:
     """The word count, if at least the first three words are whole numbers; else 0."""
     numbers = [word for word in words if word.isascii() and word.isdigit()]
     return len(words) if len(numbers) >= min(len(words), 3) else 0
+
+
+def _square(sample: str) -> bool:
+    """Whether the text is a matrix with zeros on its diagonal: of neighbours, or of traffic."""
+    rows = [re.split(r"[\s,;]+", line.strip()) for line in sample.splitlines() if line.strip()]
+    return (
+        len(rows) > 2
+        and all(len(row) == len(rows) for row in rows)
+        and all(quantities.number(row[at]) == 0 for at, row in enumerate(rows))
+        and all(quantities.number(word) is not None for row in rows for word in row)
+    )
 
 
 def _of_flows(sample: str) -> bool:
