@@ -75,7 +75,7 @@ def test_threads_that_wait_for_each_other_are_a_deadlock(
     """For a thread's end (also C11's), a mutex, a condition, in two calls, at OpenMP's barrier."""
     ended = elanite("mpirun", "-q", "-n", "2", str(mpi_programs / "stalls"), kind)
     assert (ended.code, ended.out) == (Exit.DEADLOCK, ""), ended
-    waits = r"^  0, 1 +MPI_Recv +receives a message of any rank, tag 9.* \(stalls\.c:\d+\)$"
+    waits = r"^  0, 1 +MPI_Recv +.*receives a message of any rank, tag 9.* \(stalls\.c:\d+\)$"
     assert re.search(waits, ended.err, re.MULTILINE), ended
     assert "no rank has called MPI" not in ended.err
 
@@ -108,7 +108,7 @@ def test_threads_start_and_sleep_in_simulated_time_before_their_first_call(
 @needs_mpi
 @pytest.mark.slow
 def test_a_run_that_is_interrupted_shows_its_ranks(mpi_programs: Path, tmp_path: Path) -> None:
-    words = command("mpirun", "-q", "-n", "3", str(mpi_programs / "livelock"), "m")
+    words = command("mpirun", "-q", "-n", "3", str(mpi_programs / "livelock"), "N")
     with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as started:
         time.sleep(6)
         started.send_signal(signal.SIGINT)

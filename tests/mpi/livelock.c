@@ -44,13 +44,13 @@ int main(int argc, char **argv)
     *words = 1; /* a lock that is taken */
     MPI_Win_lock_all(0, window);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank != 0 && !(rank == 1 && (kind == 'n' || kind == 'o'))) {
+    if (rank != 0 && !(rank == 1 && (kind == 'n' || kind == 'N' || kind == 'o'))) {
         until_told();
     } else if (rank == 1) {
-        if (kind == 'n')
-            computes(6);
-        else
+        if (kind == 'o')
             sleep(1);
+        else
+            computes(kind == 'n' ? 6 : 600);
         MPI_Send(&token, 1, MPI_INT, 0, 9, MPI_COMM_WORLD);
         until_told();
     } else {
@@ -59,6 +59,7 @@ int main(int argc, char **argv)
         switch (kind) {
         case 'a': /* a test */
         case 'n': /* the same, and rank 1 computes for long, then sends */
+        case 'N': /* the same, for longer than a test waits */
         case 'o': /* the same, and rank 1 sleeps for long */
             while (!flag)
                 MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
