@@ -70,7 +70,7 @@ def test_cables_between_ports(tmp_path: Path, heading: str) -> None:
         found = read(tmp_path, text)
         assert set(found.switches) == {"leaf", "spine", "h"}
         assert rates(found) == {"100": 2, "25": 1}
-        assert found.notes == ["1 cables are listed at both ends, by the same ports: one each"]
+        assert found.notes == ["1 cable listed at both ends, by the same ports: one each"]
 
 
 def test_an_edge_of_letters_is_no_heading(tmp_path: Path) -> None:

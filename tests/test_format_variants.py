@@ -116,7 +116,7 @@ def test_columns_of_kinds_and_of_counts(tmp_path: Path) -> None:
     made = read(tmp_path, text)
     assert (list(made.nodes), list(made.switches)) == (["h1", "h2"], ["s1", "s2"])
     assert rates(made) == {"1": 2, "25": 3}
-    assert made.notes[-1] == "1 edges are several cables each, by their count"
+    assert made.notes[-1] == "1 edge with several cables each, by their count"
     for old, new, message in (
         ("s2,,h2,host", "s1,host,h2,host", r":4: `s1` is a host here, and a switch in line 2"),
         ("25gbit,3", "25gbit,many", r":3: `many` is not a number of cables: write 1 to 9999"),
@@ -189,9 +189,7 @@ def test_edges_in_both_directions_are_cables(tmp_path: Path) -> None:
     # A cable in one direction alone: the others are two cables each.
     assert len(read(tmp_path, "a b\nb a\nb c\n").cables) == 3
     unlike = 'digraph { a -> b [rate="100 Gb/s"]; b -> a [rate="20 Gb/s"]; }'
-    assert (
-        "1 cables have another rate or delay in each direction" in read(tmp_path, unlike).notes[1]
-    )
+    assert "1 cable with another rate or delay in each direction" in read(tmp_path, unlike).notes[1]
 
 
 def test_a_first_edge_is_no_count_of_vertices_and_edges(tmp_path: Path) -> None:

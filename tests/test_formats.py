@@ -61,7 +61,7 @@ def test_infiniband(tmp_path: Path) -> None:
         ("S-51", "S-53")
     ]
     assert found.remarks["S-53"] == "MF0;top:MQM8700/U1"
-    assert any("1 aggregation nodes of SHARP" in note for note in found.notes)
+    assert any("1 aggregation node of SHARP" in note for note in found.notes)
     assert top(found) == ["S-53"]
 
 
@@ -71,7 +71,7 @@ def test_ns3(tmp_path: Path) -> None:
     assert list(found.switches) == ["0", "4"]
     assert rates(found) == {"40": 5, "160": 1}
     assert delays(found) == {500: 4, 2000: 1, 1000: 1}
-    assert any("error rates of 1 links" in note for note in found.notes)
+    assert any("error rates of 1 link" in note for note in found.notes)
 
 
 def test_links_of_each_direction_are_one_cable(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_infragraph(tmp_path: Path) -> None:
     assert list(found.switches) == ["leaf.0", "leaf.1"]
     assert rates(found) == {"100": 4, "400": 1}
     assert delays(found) == {300: 4, None: 1}
-    assert any("1 switches without a cable" in note for note in found.notes)
+    assert any("1 switch without a cable" in note for note in found.notes)
     assert any("the links within a host (inner, pcie)" in note for note in found.notes)
 
 

@@ -69,7 +69,7 @@ def test_links_in_each_direction_are_one_cable(tmp_path: Path) -> None:
     assert len(found.cables) == 3
     links["aD"] = SLOW
     found = platform(tmp_path, "a b c", links, ways, mark=' symmetrical="NO"')
-    assert any("1 cables have another rate or delay in each" in note for note in found.notes)
+    assert any("1 cable with another rate or delay in each" in note for note in found.notes)
 
 
 def test_a_link_of_three_hosts_is_no_cable_of_each_pair(tmp_path: Path) -> None:

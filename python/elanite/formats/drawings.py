@@ -259,8 +259,8 @@ def network(drawn: AttributedGraph, name: str, file: Path) -> Network:
         )
     if unlike:
         made.notes.append(
-            f"{unlike} cables have another rate or delay in each direction: both have the first"
-            " one's"
+            f"{counted(unlike, 'cable')} with another rate or delay in each direction: both have"
+            " the first one's"
         )
     for vertex in sorted(
         down.keys() - {end for each in made.cables for end in (each.one, each.other)}
@@ -273,12 +273,12 @@ def network(drawn: AttributedGraph, name: str, file: Path) -> Network:
     if lost:
         made.notes.append(f"{counted(lost, 'edge')} left out, by a state such as down")
     if several:
-        made.notes.append(f"{several} edges are several cables each, by their count")
+        made.notes.append(f"{counted(several, 'edge')} with several cables each, by their count")
     if left:
         made.notes.append(f"left out, as they have no unit: {', '.join(sorted(left))}")
     loops = [each for each in made.cables if each.one == each.other]
     if loops and name != EDGES:
-        made.notes.append(f"{len(loops)} edges from a vertex to itself are left out")
+        made.notes.append(f"{counted(len(loops), 'edge')} from a vertex to itself left out")
         made.cables = [each for each in made.cables if each.one != each.other]
     return checked(made, file)
 

@@ -23,6 +23,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from elanite.base.text import counted
 from elanite.formats import quantities
 from elanite.formats.attributes import (
     DELAYS,
@@ -206,7 +207,9 @@ def edges(text: str, file: Path) -> Network:
             f"the third words of {len(weights)} lines are weights without a unit: left out"
         )
     if both:
-        drawn.notes.append(f"{both} cables are listed at both ends, by the same ports: one each")
+        drawn.notes.append(
+            f"{counted(both, 'cable')} listed at both ends, by the same ports: one each"
+        )
     if heading and (left := _left(heading)):
         drawn.notes.append(f"columns left out: {', '.join(left)}")
     if not own:

@@ -178,11 +178,11 @@ def _fill(
         )
     if 0 < unknown < len(network.cables):
         network.notes.append(
-            f"{unknown} cables have no width and speed, and get the fastest rate of the others"
+            f"{counted(unknown, 'cable')} without width and speed: the fastest rate of the others"
         )
     if left:
         network.notes.append(
-            f"left out: {len(left)} aggregation nodes of SHARP, which are in the switches"
+            f"left out: {counted(len(left), 'aggregation node')} of SHARP, within switches"
         )
     if any(kind in ("rt", "router") for kind, _ in kinds.values()):
         network.notes.append("routers are switches here")

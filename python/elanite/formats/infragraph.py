@@ -131,9 +131,11 @@ def _scale_out(components: Components, outside: list[Edge], file: Path) -> Netwo
     ]
     idle = [name for name, kind in components.types.items() if kind == "nic" and name not in ends]
     if idle and not any("port" in name.rsplit(".", 2)[-2] for name in nodes):
-        made.notes.append(f"{len(idle)} adapters without a cable are left out")
+        made.notes.append(f"{counted(len(idle), 'adapter')} without a cable left out")
     if idle_switches := {_device(name) for name in components.types} - hosts - made.switches.keys():
-        made.notes.append(f"{len(idle_switches)} switches without a cable are left out")
+        made.notes.append(
+            f"{counted(len(idle_switches), 'switch', 'switches')} without a cable left out"
+        )
     inside = Counter(
         each.link for each in components.edges if _device(each.one) == _device(each.other) in hosts
     )

@@ -27,6 +27,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from elanite.base.text import counted
 from elanite.formats import quantities
 from elanite.formats.network import MOST_NODES, Cable, Flow, Network, checked, fail
 
@@ -104,7 +105,8 @@ def topology(text: str, file: Path) -> Network:
     _rest(network, lines, "links")
     if lossy:
         network.notes.append(
-            f"the error rates of {lossy} links are left out: state them as faults of an experiment"
+            f"the error rates of {counted(lossy, 'link')} are left out: state them as faults of an"
+            " experiment"
         )
     _merged(network)
     if len(numbers) > 4 and not (len(numbers) == 6 and min(numbers) >= 0):

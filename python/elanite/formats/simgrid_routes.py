@@ -143,8 +143,8 @@ def _opposite(
                 unlike += links[one][:2] != links[other][:2]
     if unlike:
         network.notes.append(
-            f"{unlike} cables have another rate or delay in each direction: both have the first"
-            " one's"
+            f"{counted(unlike, 'cable')} with another rate or delay in each direction: both have"
+            " the first one's"
         )
     return same
 

@@ -253,8 +253,9 @@ class NetworkImport:
     def _head(self, what: str) -> Iterator[str]:
         count = self.network.count()
         yield (
-            f"# {what} of {self.origin} ({self.network.format}): {count:,} nodes,"
-            f" {len(self.network.switches):,} switches, {len(self.network.cables):,} cables."
+            f"# {what} of {self.origin} ({self.network.format}): {counted(count, 'node')},"
+            f" {counted(len(self.network.switches), 'switch', 'switches')},"
+            f" {counted(len(self.network.cables), 'cable')}."
         )
         for note in self.notes:
             yield f"# - {note}"

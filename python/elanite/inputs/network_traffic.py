@@ -13,6 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elanite.base.text import counted
 from elanite.errors import UsageError
 from elanite.inputs import toml
 from elanite.inputs.network_import import MOST_CHANNELS
@@ -65,7 +66,9 @@ def flows(lists: Sequence[tuple[str, Network]], network: Network | None) -> tupl
             " itself"
         )
     if skipped:
-        notes.append(f"{skipped} flows without bytes, or from a node to itself, are left out")
+        notes.append(
+            f"{counted(skipped, 'flow')} without bytes, or from a node to itself, left out"
+        )
     if numbers.renumbered:
         notes.append(
             "nodes are numbered from 0 on in the order of the hosts' numbers, in flows as well"
