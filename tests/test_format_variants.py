@@ -141,6 +141,14 @@ def test_labels_units_and_kinds_of_drawings(tmp_path: Path) -> None:
     )
     assert (list(made.nodes), list(made.switches)) == (["a", "b"], ["s"])
     assert rates(made) == {"100": 2, "40": 1}
+    made = read(
+        tmp_path,
+        'graph { a [Type="Compute Node"]; b [Type=gpu_server]; s [Type="Leaf Switch"]; t'
+        " [Type=nvswitch]; a -- s -- t -- b; }",
+    )
+    assert (list(made.nodes), made.notes) == (["a", "b"], [])
+    made = read(tmp_path, "graph { a [kind=h]; s [kind=s]; a -- s; }")
+    assert made.notes == ["all vertices are switches, as no kind is a word for a node: h, s"]
     made = read(tmp_path, "source,target,LinkSpeed,LinkSpeedUnits\na,b,2.5,G\nb,c,155,M\n")
     assert (rates(made), made.notes) == ({"2.5": 1, "0.155": 1}, [])
     made = read(tmp_path, "a,b,4xEDR\nb,c,HDR\nc,d,NDR200\nd,e,2xQDR\n")

@@ -26,7 +26,7 @@ _SUFFIX = re.compile(r"[\s_.(\[-]+([a-zA-Zµ/]+)[)\]]?")
 _ABOUT = r"(?:(?:link|port|cable|edge|channel|line|max|nominal)[\s_.-]*)?"
 """Words before a quantity's name: ``link_speed``."""
 _COUNT = re.compile(
-    r"(?:(?:number of|num|n)[\s_.-]*)?(?:links|cables)|(?:(?:link|cable)[\s_.-]*)?count"
+    r"(?:(?:number of|num|no\.? of|n)[\s_.-]*)?(?:links|cables)|(?:(?:link|cable)[\s_.-]*)?count"
     r"|parallel(?: links)?|multiplicity"
 )
 _RATE_UNIT = re.compile(r"[kKMGTmgt]i?(?:bps|b/s|bits?/s|bit|Bps|B/s)")

@@ -40,8 +40,13 @@ _NODES = (
     "nic",
     "gpu",
     "xpu",
-    "end-host",
     "client",
+    "accelerator",
+    "npu",
+    "tpu",
+    "storage",
+    "login",
+    "worker",
 )
 _SWITCHES = (
     "switch",
@@ -298,15 +303,35 @@ def _kinds(drawn: AttributedGraph, notes: list[str]) -> dict[str, str]:
             named, key=lambda each: (order.index(_KIND.sub(r"\1", each).lower()), each)
         )
     }
-    for words in every.values():
-        if words and all(word in _NODES or word in _SWITCHES for word in words.values()):
-            return {name: "node" if word in _NODES else "switch" for name, word in words.items()}
-    for key, words in every.items():
-        if any(word in _NODES for word in words.values()):
-            other = sorted({word or "none" for word in words.values()} - {*_NODES, *_SWITCHES})
+    found = {
+        key: {name: _kind(word) for name, word in words.items()} for key, words in every.items()
+    }
+    for kinds in found.values():
+        if kinds and all(kinds.values()):
+            return kinds
+    for key, kinds in found.items():
+        other = sorted({word or "none" for name, word in every[key].items() if not kinds[name]})
+        if "node" in kinds.values():
             notes.append(
                 f"vertices with another {key} than those of nodes are switches:"
                 f" {', '.join(other[:8])}"
             )
-            return {name: "node" if word in _NODES else "switch" for name, word in words.items()}
+            return {name: kind or "switch" for name, kind in kinds.items()}
+    for key in found:
+        words = ", ".join(sorted(set(filter(None, every[key].values())))[:8])
+        notes.append(f"all vertices are switches, as no {key} is a word for a node: {words}")
+        break
     return {}
+
+
+def _kind(word: str) -> str:
+    """`node` or `switch` by a word or some (`compute node`, `leaf_switch`); empty for others."""
+    parts = re.findall(r"[a-z0-9]+", word)
+    if any(part.endswith("switch") or part == "router" for part in parts):
+        return "switch"
+    for part in reversed(parts):
+        if part in _NODES or part.endswith(("node", "host", "server")):
+            return "node"
+        if part in _SWITCHES:
+            return "switch"
+    return ""
