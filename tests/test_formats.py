@@ -97,7 +97,10 @@ def test_flows_of_ns3(tmp_path: Path) -> None:
     found = read(tmp_path, ALL["flows"])
     starts = [(each.start, each.source, each.destination, each.size) for each in found.flows]
     assert starts == [(0, "1", "5", 700000), (2_500_000, "2", "5", 700000), (123, "6", "2", 40000)]
-    assert any("line 5 and all behind it are not read" in note for note in found.notes)
+    assert any(
+        "line 1 promises 3 flows: line 5 and all behind it are not read" in note
+        for note in found.notes
+    )
     assert [each.group for each in found.flows] == [3, 3, 1]
 
 

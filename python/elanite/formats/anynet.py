@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from elanite.base.text import counted
 from elanite.formats.network import MOST_NODES, Cable, Network, checked, fail
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ def read(text: str, file: Path) -> Network:
     network.nodes = dict(sorted(network.nodes.items(), key=lambda each: int(each[0][1:])))
     if unlike:
         network.notes.append(
-            f"{unlike} channels have another delay in each direction: both have the longer one"
+            f"{counted(unlike, 'channel')} with another delay in each direction: both have the"
+            " longer one"
         )
     network.notes.append(
         "a cycle of BookSim is a cycle of the machine; its delays of routers are not in this file"

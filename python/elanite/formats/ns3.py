@@ -102,7 +102,7 @@ def topology(text: str, file: Path) -> Network:
             f"line 1 promises {links} links, and the file has {len(network.cables)}: correct the"
             " number",
         )
-    _rest(network, lines, "links")
+    _rest(network, lines, counted(links, "link"))
     if lossy:
         network.notes.append(
             f"the error rates of {counted(lossy, 'link')} are left out: state them as faults of an"
@@ -172,7 +172,7 @@ def _rest(network: Network, lines: Iterator[tuple[int, list[str]]], what: str) -
     """Notes the lines behind those that line 1 promises, which ns-3 does not read either."""
     if left := [line for line, _ in lines]:
         network.notes.append(
-            f"line 1 promises so many {what} that line {left[0]} and all behind it are not read"
+            f"line 1 promises {what}: line {left[0]} and all behind it are not read"
         )
 
 
@@ -245,5 +245,5 @@ def flows(text: str, file: Path) -> Network:
             f"line 1 promises {count} flows, and the file has {len(network.flows)}: correct the"
             " number",
         )
-    _rest(network, lines, "flows")
+    _rest(network, lines, counted(count, "flow"))
     return network
