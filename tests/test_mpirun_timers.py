@@ -36,6 +36,7 @@ TIMES = {
     "timerfd in select": 2000,
     "getrusage": 2000,
     "times": 20_000,
+    "usleep of a handle": 2000,
     "sleep of a thread": 2000,
 }
 """Each one's simulated time, in us."""

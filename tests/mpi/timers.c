@@ -1,6 +1,7 @@
 /* Rank 0's clocks and timers in simulated time. A line for each: its name, and how long it took by
  * MPI_Wtime, in us. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <mpi.h>
 #include <poll.h>
@@ -58,6 +59,13 @@ static timer_t made(int how, int number)
     event.sigev_notify_function = in_thread;
     timer_create(CLOCK_MONOTONIC, &event, &timer);
     return timer;
+}
+
+static time_t time_of(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec;
 }
 
 static void *sleeps(void *unused)
@@ -166,6 +174,13 @@ int main(int argc, char **argv)
         long tick = times(&ticks);
         begin(), usleep(20000);
         end("times", times(&ticks) - tick == 2);
+        void *library = dlopen("libc.so.6", RTLD_NOW);
+        int (*naps)(useconds_t);
+        time_t (*seconds)(time_t *);
+        *(void **)&naps = dlsym(library, "usleep");
+        *(void **)&seconds = dlsym(library, "time");
+        begin(), naps(2000);
+        end("usleep of a handle", seconds(NULL) == time_of(CLOCK_REALTIME));
         pthread_t thread;
         begin(), pthread_create(&thread, NULL, sleeps, NULL), pthread_join(thread, NULL);
         end("sleep of a thread", 1);

@@ -1,9 +1,12 @@
-//! Lookups of MPI's functions by name: `dlsym` on a handle gives this library's entry points.
+//! Lookups of functions by name: `dlsym` on a handle gives this library's entry points.
 //!
 //! Languages with a foreign-function interface (Julia, Java, numba), and plugin hosts, open the MPI
 //! library by `dlopen` and ask the handle for `MPI_Send`. The dynamic linker then looks in that
 //! library only, past the preloaded entry points ([`super::entries`]): calls would not be recorded,
 //! and collective operations would not reach Elanlib.
+//!
+//! The same languages ask the C library's handle for `usleep` and `clock_gettime`, past those that
+//! take simulated time.
 //!
 //! So `dlsym` is defined here, too. It returns an entry point instead of the found function only if
 //! the entry point passes calls on to this very function ([`mpi::definition`]): so the program
@@ -11,8 +14,8 @@
 //! functions in a library that measures the program or wraps MPI, other names, and the special
 //! handles `RTLD_DEFAULT`, for which the preloaded entry points come first in any case, and
 //! `RTLD_NEXT`. The linker finds the next object by the caller's address, so `dlsym` jumps to the
-//! system's own function, which finds the program's return address. `dlvsym` needs no such care,
-//! since MPI's functions have no versions.
+//! system's own function, which finds the program's return address. `dlvsym` is the system's: MPI's
+//! functions have no versions, and those of the C library that it finds use real time.
 
 use super::bindings;
 use super::objects::{base, own, this};
@@ -43,19 +46,23 @@ unsafe extern "C" fn answer(handle: *mut c_void, name: *const c_char) -> Answer 
     }
 }
 
-/// This library's entry point for an MPI function, if it passes calls on to the handle's function.
+/// This library's entry point for a function of MPI or the C library, if it passes calls on to the
+/// handle's function.
 fn entry(handle: *mut c_void, name: &CStr) -> Option<usize> {
-    if !mpi::is_name(name) {
-        return None;
-    }
-    // SAFETY: the handle that the program has given to `dlsym`.
-    let found = unsafe { symbol(handle, name) } as usize;
-    if found == 0 || mpi::definition(name) != Some(found) {
-        return None;
-    }
     // SAFETY: a handle of this library.
     let own = unsafe { symbol(own()?, name) } as usize;
-    (own != 0 && own != found && base(own) == this()).then_some(own)
+    if own == 0 || base(own) != this() {
+        return None;
+    }
+    let definition = if mpi::is_name(name) {
+        mpi::definition(name)
+    } else {
+        // SAFETY: the objects behind this library.
+        Some(unsafe { symbol(libc::RTLD_NEXT, name) } as usize)
+    };
+    // SAFETY: the handle that the program has given to `dlsym`.
+    let found = unsafe { symbol(handle, name) } as usize;
+    (found != 0 && found != own && definition == Some(found)).then_some(own)
 }
 
 /// Asks [`answer`], which gets the arguments and has them back in place afterwards, and returns its
