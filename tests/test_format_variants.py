@@ -155,6 +155,13 @@ def test_labels_units_and_kinds_of_drawings(tmp_path: Path) -> None:
     assert rates(made) == {"100": 1, "200": 2, "20": 1}
 
 
+def test_a_width_in_lanes_belongs_to_the_rate(tmp_path: Path) -> None:
+    text = "from_guid,to_guid,Active Width,Active Speed\n0xa,0xc,4X,EDR\n0xb,0xc,2x,HDR\n"
+    assert rates(read(tmp_path, text)) == {"100": 2}
+    with pytest.raises(UsageError, match=r":3: .*`50 Gb/s` with the width 2x may be a lane's or"):
+        read(tmp_path, text.replace("HDR", "50 Gb/s"))
+
+
 def test_cables_that_are_down_are_left_out(tmp_path: Path) -> None:
     text = (
         "System Name A,Port A,System Name B,Port B,Link Speed,Status\nleaf,1,top,1,400"

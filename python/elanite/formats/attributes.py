@@ -23,7 +23,7 @@ RATES = ("rate", "bandwidth", "capacity", "speed", "bw", "cap")
 DELAYS = ("delay", "latency", "lat")
 _SUFFIX = re.compile(r"[\s_.(\[-]+([a-zA-Zµ/]+)[)\]]?")
 """A unit in a name, behind the quantity."""
-_ABOUT = r"(?:(?:link|port|cable|edge|channel|line|max|nominal)[\s_.-]*)?"
+_ABOUT = r"(?:(?:link|port|cable|edge|channel|line|max|nominal|active)[\s_.-]*)?"
 """Words before a quantity's name: ``link_speed``."""
 _COUNT = re.compile(
     r"(?:(?:number of|num|no\.? of|n)[\s_.-]*)?(?:links|cables)|(?:(?:link|cable)[\s_.-]*)?count"
@@ -57,6 +57,11 @@ def quantity(data: dict[str, object], keys: tuple[str, ...]) -> tuple[str, str] 
                 text = str(value).strip()
                 return name, f"{text} {unit}" if quantities.number(text) is not None else text
     return None
+
+
+def is_width(name: str) -> bool:
+    """Whether a name is that of a cable's number of lanes."""
+    return re.fullmatch(_ABOUT + "width", name.strip().lower()) is not None
 
 
 def is_state(name: str) -> bool:
@@ -129,6 +134,19 @@ def rate(data: dict[str, object], left: set[str], file: Path, line: int | None) 
     key, text = quantity(data, RATES) or ("", "")
     if not key or not text.strip():
         return ethernet(_label(data)[1])
+    width = next((str(each).strip().lower() for name, each in data.items() if is_width(name)), "")
+    if re.fullmatch(r"\d{1,2}x", width):
+        if infiniband.nominal(f"{width}{text.strip()}") is not None:
+            text = f"{width}{text.strip()}"
+        elif width != "1x" and infiniband.nominal(text) is None:
+            fail(
+                file,
+                line,
+                f"{key} `{text}` with the width {width} may be a lane's or the cable's: leave the"
+                f" width out, or write {width}HDR",
+            )
+    elif width:
+        left.add("width")
     value = ethernet(text)
     if value is None and quantities.number(text) is None:
         fail(file, line, f"{key} `{text}` is not a rate: write for example 25 Gb/s")

@@ -32,6 +32,7 @@ from elanite.formats.attributes import (
     is_count,
     is_state,
     is_unit,
+    is_width,
     quantity,
 )
 from elanite.formats.drawings import EDGES, AttributedGraph, network
@@ -243,10 +244,11 @@ def _kind(drawn: AttributedGraph, name: str, kind: str, file: Path, line: int) -
 
 
 def _is_quantity(name: str) -> bool:
-    """Whether a column is a rate, a delay, the unit of one, a number of cables, or their state."""
+    """Whether a column is a rate, its unit or width, a delay, a number of cables, or a state."""
     return (
         is_count(name)
         or is_state(name)
+        or is_width(name)
         or is_unit(name)
         or (quantity({name: ""}, RATES) or quantity({name: ""}, DELAYS)) is not None
     )
