@@ -25,11 +25,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// How long a place's thread waits longer than natively, and how long others wait for it to notice
 /// its end; in tenths of slices.
 const PATIENCE: u32 = 2000;
-/// What a slice costs, of the same measure.
+/// The cost of a slice, of the same measure.
 const SLICE: u32 = 10;
-/// What a slice costs in which the driving thread is blocked.
+/// The cost of a slice in which the driving thread is blocked.
 const BLOCKED: u32 = 400;
-/// What a slice costs in which the rank waits for the simulator. A busy host takes long for that;
+/// The cost of a slice in which the rank waits for the simulator. A busy host takes long for that;
 /// other ranks may take for ever, if they wait for this thread outside the simulation.
 const SIMULATOR: u32 = 1;
 
@@ -153,8 +153,8 @@ impl ThreadTurn {
 pub enum Reliance {
     No,
     Yes,
-    /// The driving thread is blocked outside MPI, by a lock or file of another thread or by something
-    /// outside the simulation.
+    /// The driving thread is blocked outside MPI, by another thread's lock or file, or from outside
+    /// the simulation.
     Perhaps,
 }
 

@@ -50,12 +50,12 @@ unsafe extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
     }
 }
 
-/// Starts a thread that calls a function with a value, without any that could join it.
+/// Starts a detached thread that calls a function with a value.
 ///
 /// # Safety
 /// The function must take the value.
 pub unsafe fn start_detached(function: usize, value: usize) {
-    // SAFETY: the caller's function, whose argument is as large as an address; attributes that
+    // SAFETY: the caller's function; its argument is as large as an address. Attributes that
     // are initialised before they are used.
     unsafe {
         let function = std::mem::transmute::<usize, Function>(function);

@@ -10,7 +10,7 @@
 //! *Waits without an end.* While a thread that sleeps in simulated time waits like this, outside
 //! MPI, only its fellow threads advance the rank. So their sleep, which takes real time, takes
 //! simulated time as well ([`super::waiting::awaited`]). A lock or a pipe without a time-out is not
-//! seen here; the sleeping thread notices that the first one is blocked ([`super::order`]).
+//! seen here; the sleeping thread notices that the driving one is blocked ([`super::order`]).
 
 use super::parts::{AfterRing, endless, timed};
 use super::sleep::sched_yield;

@@ -42,8 +42,8 @@ _LABEL = re.compile(r"\s*(?:(\d{1,4})\s*[x*\u00d7]\s*)?(.*?)\s*", re.DOTALL)
 
 
 def quantity(data: dict[str, object], keys: tuple[str, ...]) -> tuple[str, str] | None:
-    """The name and the text of a rate or a delay, whose unit may stand in the name; `None` without
-    one.
+    """A rate or a delay: its name, and its text with the unit, which may stand in the name; `None`
+    without one.
     """
     for key in keys:
         for name, value in data.items():

@@ -364,9 +364,9 @@ impl WormMover {
         }
     }
 
-    /// Notifies the senders of followed inbound channels whose slowest branch starts or stops in
-    /// this cycle. All branches have started or stopped, if they do so; a slow link's channel has
-    /// not yet counted its flit of this cycle.
+    /// Looks at the followed inbound channels behind which a branch starts or stops in this cycle,
+    /// and notifies the sender if the slowest branch does so. All branches have started or stopped;
+    /// the flit on a slow link is not counted yet.
     #[cold]
     pub(super) fn look_at_followed(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
         let mut turned = std::mem::take(&mut self.mirrors.turned);
