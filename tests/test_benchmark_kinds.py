@@ -57,6 +57,11 @@ NCCL = """\
             OSU.format("MPI Latency", "Latency (us)  Validation").replace("3.5", "3.5  Fail"),
             r":3: MPI Latency: its check of the data failed in this line",
         ),
+        (
+            "# OSU MPI Multiple Bandwidth / Message Rate Test\n# [ pairs: 4 ] [ window size: varied"
+            " ]\n# Uni-directional Bandwidth (MB/sec)\n#  8  16\n1  3.0  4.0\n",
+            r":5: MPI Multiple .*: the columns `# Uni-directional",
+        ),
         (IMB.format("Multi-PingPong"), r":4: Multi-PingPong: its time is that of several"),
         (IMB.format("PingPongMT"), r":4: PingPongMT: its time is that of several messages"),
         (IMB.format("Reduce_local"), r":4: Reduce_local: its values are no ping's"),
@@ -158,9 +163,39 @@ def test_forms_of_known_tables(tmp_path: Path, text: str, value: float, operatio
     assert (found.message, found.value, found.operation) == (1024, value, operation)
 
 
-def test_half_of_the_processes_of_imb_are_pairs() -> None:
-    heading = "# Benchmarking Uniband \n# #processes = {} \n"
-    assert [benchmarks.pairs(heading.format(count)) for count in (2, 8)] == [1, 4]
+def test_half_of_the_processes_of_imb_are_pairs(tmp_path: Path) -> None:
+    text = (
+        "# Benchmarking Uniband \n# #processes = {} \n #bytes #repetitions Mbytes/sec Msg/sec\n"
+        " 1024 1000 900.0 9000\n"
+    )
+    for count, pairs in ((2, 1), (8, 4)):
+        (found,) = benchmarks.values(text.format(count), tmp_path)
+        assert found.pairs == pairs
+
+
+def test_pings_of_several_pairs_are_refused(tmp_path: Path) -> None:
+    """IMB-P2P's PingPong has half of the processes at each end."""
+    text = IMB.format("PingPong").replace("= 2", "= {}")
+    assert len(benchmarks.values(text.format(2), tmp_path)) == 1
+    with pytest.raises(UsageError, match=r":4: PingPong: its time is that of several messages"):
+        benchmarks.values(text.format(4), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "title", "heading"),
+    [
+        ("out.txt", "", "MPI Bandwidth", "Avg Latency(us)"),  # as version 7.4 prints it
+        ("osu_bw_fan_in.txt", "", "MPI Bandwidth", "Bandwidth (MB/s)"),
+        ("out.txt", "+ srun ./osu_bw_fan_out\n", "MPI Bandwidth", "Bandwidth (MB/s)"),
+        ("out.txt", "", "MPI Bandwidth Congestion In", "Bandwidth (MB/s)"),
+    ],
+)
+def test_sums_over_nodes_are_no_bandwidth_of_one(
+    tmp_path: Path, name: str, before: str, title: str, heading: str
+) -> None:
+    text = before + OSU.format(title, heading)
+    with pytest.raises(UsageError, match=r"osu_bw_fan_out print the sum of MB/s over all nodes"):
+        benchmarks.values(text, tmp_path / name)
 
 
 @pytest.mark.parametrize(

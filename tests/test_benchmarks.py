@@ -134,12 +134,6 @@ def test_a_node_sends_half_of_both_directions(
     [
         ("osu", "2.25", "fast", r":7: `fast` is no value of MPI Latency"),
         ("osu", OSU[OSU.index("0   ") :], "", r": there is no measured value"),
-        (
-            "osu",
-            OSU,
-            OSU + IMB,
-            r": there are several benchmarks, MPI Latency \(line 6\), Allreduce \(line 16\)",
-        ),
     ],
 )
 def test_a_wrong_output(tmp_path: Path, name: str, old: str, new: str, message: str) -> None:
@@ -178,18 +172,6 @@ def test_labels_of_launchers_are_skipped(tmp_path: Path, name: str, label: str) 
     assert [each[1:4] for each in map(astuple, benchmarks.values(text, tmp_path))] == READ[name]
 
 
-def test_several_numbers_of_processes_are_not_mixed(tmp_path: Path) -> None:
-    """IMB's own output has a table for 2, 4, 8, ... processes."""
-    text = IMB + IMB[IMB.index("# Benchmarking") :].replace(
-        "processes = 4", "processes = 8 ( 2 additional)"
-    )
-    with pytest.raises(
-        UsageError, match=r"several numbers of processes, 4 \(line 8\), 8 \(line 16\): give each"
-    ):
-        benchmarks.values(text, tmp_path)
-    assert len(benchmarks.values(text.replace("processes = 8", "processes = 4"), tmp_path)) == 4
-
-
 @pytest.mark.parametrize("name", ALL)
 def test_spoilt_outputs(tmp_path: Path, name: str) -> None:
     file = tmp_path / "out.txt"
@@ -211,7 +193,7 @@ def test_sizes_belong_to_the_points_of_a_ping(tmp_path: Path) -> None:
     sizes = sorted({point.parameters["message"] for point in one})
     file.write_text(OSU.replace("1024", str(_bytes(sizes[0]))))
     with pytest.raises(
-        UsageError, match=r"osu\.txt:\d+: \d+ B: 3 configurations are meant: .*ping, .*ping-hdr"
+        UsageError, match=r"osu\.txt:\d+: \d+ B: 2 configurations are meant: .*ping, .*ping-hdr"
     ):
         measurements.read(file, [pings], notes.append)
 
@@ -290,6 +272,95 @@ def test_a_collective_operation_belongs_to_points_of_the_same_one(tmp_path: Path
         UsageError, match=r"4096 B of 0 ranks: NCCL-tests count a rank's bytes for all"
     ):
         benchmarks.values(nccl.replace("Rank", "Rink"), file)
+
+
+WHOLE = """\
+# Benchmarking PingPong
+# #processes = 2
+       #bytes #repetitions      t[usec]   Mbytes/sec
+         1024         1000         2.05       499.50
+# Benchmarking PingPing
+# #processes = 2
+       #bytes #repetitions      t[usec]   Mbytes/sec
+         1024         1000         2.55       401.57
+# Benchmarking Sendrecv
+# #processes = 2
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec
+         1024         1000         2.60         2.70         2.65       758.52
+# Benchmarking Allreduce
+# #processes = 2
+# ( 2 additional processes waiting in MPI_Barrier)
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+         1024         1000         2.10         2.30         2.20
+# Benchmarking Allreduce
+# #processes = 4
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+         1024         1000         3.10         3.30         3.20
+      4194304 out-of-mem.; needed X=   4.000 GB; use flag "-mem X" or MAX_MEM_USAGE>=X
+      8388608 int-overflow; The production rank*size caused int overflow;
+# Benchmarking Barrier
+# #processes = 4
+ #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+         1000         3.00         3.10         3.05
+"""
+"""IMB's output for `IMB-MPI1 PingPong PingPing Sendrecv Allreduce Barrier` by four processes."""
+
+
+def test_each_benchmark_of_a_file_belongs_to_its_points(tmp_path: Path) -> None:
+    """IMB prints all its benchmarks, each by 2, 4, ... processes, unless it is told otherwise."""
+    file, notes = tmp_path / "imb.txt", list[str]()
+    file.write_text(WHOLE)
+    (tmp_path / "operations.toml").write_text(OPERATIONS)
+    found = measurements.read(
+        file, [plan(sources.read("experiment", tmp_path / "operations.toml"))], notes.append
+    )
+    assert [(each.key[1], each.value) for each in found] == [("ping", 2.05), ("traces", 3.2)]
+    assert [note.removeprefix(f"{file}:").partition(":")[0] for note in notes[:4]] == [
+        "12",
+        "27",
+        "22",
+        "23",
+    ]
+    assert "out-of-mem" in notes[2]
+    assert notes[4:] == [
+        f"{file}: 2 of 4 sizes are of no point, and left out (PingPing, Allreduce)"
+    ]
+    both = OPERATIONS.replace('directions = "one"', 'directions = "both"')
+    (tmp_path / "operations.toml").write_text(both)
+    plans = [plan(sources.read("experiment", tmp_path / "operations.toml"))]
+    assert [each.value for each in measurements.read(file, plans)] == [2.55, 3.2]
+    file.write_text(OSU)
+    with pytest.raises(
+        UsageError, match=r':7: MPI Latency measures messages in one direction.*\n.*ns = "one"'
+    ):
+        measurements.read(file, plans)
+
+
+def test_two_benchmarks_of_one_point_are_named(tmp_path: Path) -> None:
+    (tmp_path / "operations.toml").write_text(OPERATIONS)
+    plans = [plan(sources.read("experiment", tmp_path / "operations.toml"))]
+    file = tmp_path / "out.txt"
+    file.write_text(WHOLE + OSU)
+    with pytest.raises(
+        UsageError,
+        match=r"1024 B: several benchmarks measured this point, PingPong by 2 processes \(line 4\),"
+        r" MPI Latency \(line 34\)\n  give the one that is meant a file of its own",
+    ):
+        measurements.read(file, plans)
+    file.write_text(OSU + OSU)  # two runs of one benchmark
+    assert [each.value for each in measurements.read(file, plans)] == [2.25, 2.25]
+
+
+def test_tables_of_nccl_without_names_keep_their_operations(tmp_path: Path) -> None:
+    unnamed = NCCL.partition("\n")[2].replace("0.08", "0.04").replace("130.53", "69.61")
+    text = unnamed + unnamed.replace("69.61", "50.00").replace("-1  ", " 0  ", 2)
+    found = benchmarks.values(text, tmp_path)
+    assert {each.line: each.operation for each in found} == {
+        6: "allreduce",
+        7: "allreduce",
+        15: "reduce",
+        16: "reduce",
+    }
 
 
 def _bytes(text: str) -> int:

@@ -59,7 +59,7 @@ _ANSWERED = (
     "its time is that of a request with its answer, and no message's one way; give the values as"
     " CSV, for a series that does the same"
 )
-_SEVERAL = (
+SEVERAL = (
     "its time is that of several messages at once, and no metric's; give the values of one pair's"
     " ping, or as CSV"
 )
@@ -67,8 +67,14 @@ _OTHER = (
     "its values are no ping's, no collective operation's of MPI or NCCL, and no bandwidth of two"
     " processes; give them as CSV, for a series that does the same"
 )
+CONGESTED = (
+    "osu_bw_fan_in and osu_bw_fan_out print the sum of MB/s over all nodes, whatever their heading;"
+    " give one node's share as CSV, for a job with this pattern"
+)
 _NAMELESS = "the table does not name its test: keep the line with the benchmark's name above it"
 SIZELESS = "a barrier has no size of a message; give its time as CSV"
+OTHERS = frozenset({_ANSWERED, SEVERAL, _OTHER, CONGESTED, SIZELESS})
+"""Refusals of a benchmark as such."""
 _COLUMNS = (
     "the columns `{}` are not those of a known table; print the benchmark's own table without"
     " further options"
@@ -99,15 +105,18 @@ class Benchmark:
         if not self.name or self.suite != suite:
             return "" if suite == NCCL else _NAMELESS
         plain = _LIBRARY.sub("", self.name, count=1) if suite == OSU else self.name
+        load = re.fullmatch(_LOADS[suite], plain) is not None
+        if suite == OSU and ((load and metric != "accepted") or "Bandwidth Congestion" in plain):
+            return CONGESTED
         if metric == "accepted":
-            return "" if re.fullmatch(_LOADS[suite], plain) else _OTHER
+            return "" if load else _OTHER
         if self.operation == "barrier":
             return SIZELESS
         if self.operation or re.fullmatch(_ONE_WAY[suite], plain):
             return ""
         if _ROUND.search(plain):
             return _ANSWERED
-        return _SEVERAL if _MANY.fullmatch(plain) else _OTHER
+        return SEVERAL if _MANY.fullmatch(plain) else _OTHER
 
 
 @dataclass(frozen=True)
@@ -155,6 +164,8 @@ def heading(bare: str, named: Benchmark) -> Table | None:
             return Table(named, "", 0, refused=_COLUMNS.format(bare))
         table = _table(named, NCCL, "latency", columns.index("time"))
         return Table(named, "latency", table.column, columns=tuple(columns), refused=table.refused)
+    if words.startswith("uni-directional bandwidth"):  # osu_mbw_mr -V, a column for each window
+        return Table(named, "", 0, refused=_COLUMNS.format(bare))
     if bare.startswith("#") and first == "size":
         return _osu(bare, words, named)
     if named.operation == "barrier" and (

@@ -26,9 +26,15 @@ barriers, which have no size. So are names and columns that are not known (`benc
 NCCL-tests before 2.13 do not name the test: its reduction, its root and the quotient of its bus and
 its algorithm bandwidth tell it, but for all-gathers and all-to-alls, which are equal in these.
 
+OSU's fan-in and fan-out tests print the heading of its bandwidth test, in some versions with a
+column of latencies: this column, the file's name or a command in the file tells them apart.
+
+A file may have several benchmarks, each with several numbers of processes, as IMB prints them by
+itself; those of no metric are left out beside others. IMB's rows of samples that it did not measure
+(``out-of-mem.``, ``int-overflow``, ``time-out.``) are left out, too.
+
 Lines from other tools among them, such as a batch system, are skipped, and so are the labels that
-``mpirun --tag-output``, ``srun --label`` and ``mpiexec -l`` write before each line. A file has one
-benchmark with one number of processes.
+``mpirun --tag-output``, ``srun --label`` and ``mpiexec -l`` write before each line.
 """
 
 from __future__ import annotations
@@ -39,6 +45,11 @@ from typing import TYPE_CHECKING
 
 from elanite.formats.benchmark_tables import (
     BOTH,
+    CONGESTED,
+    IMB,
+    OSU,
+    OTHERS,
+    SEVERAL,
     SIZELESS,
     Benchmark,
     Table,
@@ -48,6 +59,7 @@ from elanite.formats.benchmark_tables import (
 from elanite.formats.network import fail
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 LARGEST = 2**40
@@ -76,6 +88,12 @@ _OPERATIONS = (
 _PARTS = re.compile(r"(?:Local|Remote) results:")
 """perftest's heading for one direction of a sum that it has printed (--report-both)."""
 _NCCL_RANK = re.compile(r"#\s+Rank\s+(\d{1,9})\b.*")
+_NCCL_RANKS = re.compile(r"#\s*Using devices")
+"""The heading of NCCL's ranks."""
+_FAILED = re.compile(r"(?:out-of-mem|int-overflow|time-out)\b")
+"""The word in place of the repetitions of a sample that IMB did not measure."""
+_FAN = re.compile(r"\bosu_bw_fan_|fan[_-](?:in|out)\b", re.IGNORECASE)
+"""A sign of OSU's fan-in and fan-out tests in a command or in a file's name."""
 
 _NUMBER = r"\d{1,15}(?:\.\d{0,9})?(?:[eE][+-]?\d{1,2})?"
 
@@ -95,6 +113,12 @@ class BenchmarkValue:
     """
     processes: int | None = None
     """The processes of a collective operation, where they are printed."""
+    benchmark: str = ""
+    """The benchmark's name, as it is printed; empty where it is not."""
+    both: bool = False
+    """Whether a ping's messages in both directions travel at the same time (IMB's PingPing)."""
+    pairs: int = 1
+    """The rank pairs over which a bandwidth is the sum: OSU's, and half of IMB's processes."""
 
 
 def operation(name: str) -> str:
@@ -105,18 +129,6 @@ def operation(name: str) -> str:
     return next((each for each in _OPERATIONS if each in plain), "")
 
 
-def pairs(text: str) -> int:
-    """The number of rank pairs over which a file's bandwidths are sums: OSU's, and half of IMB's
-    processes.
-    """
-    for line in map(_bare, text.splitlines()):
-        if found := _PAIRS.fullmatch(line):
-            return int(found[1])
-        if found := _PROCESSES.fullmatch(line):
-            return max(int(found[1]) // 2, 1)
-    return 1
-
-
 def _bare(line: str) -> str:
     """A line without its rank."""
     bare = line.strip()
@@ -124,71 +136,20 @@ def _bare(line: str) -> str:
     return bare[label.end() :] if label else bare
 
 
-def values(text: str, file: Path) -> list[BenchmarkValue]:
-    """A file's values. Raises ``UsageError``."""
-    table: Table | None = None
-    named, processes, parts = Benchmark(), "", False
-    found: list[BenchmarkValue] = []
-    tables: dict[str, int] = {}
-    counts: dict[str, int] = {}
-    ranks: set[str] = set()
-    unnamed: list[tuple[int, dict[str, str]]] = []
+def values(
+    text: str, file: Path, note: Callable[[str], None] | None = None
+) -> list[BenchmarkValue]:
+    """A file's values. ``note`` gets sentences on tables and rows that are left out.
+
+    Raises ``UsageError``.
+    """
+    read = _Reading(file)
     for line, written in enumerate(text.splitlines(), 1):
-        bare = _bare(written)
-        if new := benchmark(bare):
-            named, table, parts = new, None, False
-        if rank := _NCCL_RANK.fullmatch(bare):
-            ranks.add(rank[1])
-        if several := _PROCESSES.fullmatch(bare):
-            processes = several[1]
-        parts = parts or _PARTS.fullmatch(bare) is not None
-        if begun := heading(bare, named):
-            table = None if parts else begun
-            continue
-        words = bare.split()
-        if table is not None and table.refused == SIZELESS and re.match(r"[\d.]+", bare):
-            fail(file, line, f"{table.name}: {table.refused}")
-        if table is None or len(words) <= table.column or not re.fullmatch(r"\d{1,15}", words[0]):
-            continue
-        number = _number(table, words, file, line)
-        if number > 0:
-            operation = table.benchmark.operation
-            if table.columns and not table.benchmark.name:
-                unnamed.append((line, dict(zip(table.columns, words, strict=False))))
-            tables.setdefault(table.name, line)
-            counts.setdefault(processes, line)
-            size = int(words[0])
-            if operation == "alltoall" and table.columns:
-                if not ranks or size % len(ranks):
-                    fail(
-                        file,
-                        line,
-                        f"{size} B of {len(ranks)} ranks: NCCL-tests count a rank's bytes for all:"
-                        " keep its ranks",
-                    )
-                size //= len(ranks)
-            half = table.metric == "accepted" and BOTH.search(table.name) is not None
-            value = number * table.factor * (0.5 if half else 1)
-            together = len(ranks) if table.columns else int(processes or 0)
-            found.append(
-                BenchmarkValue(line, size, table.metric, value, operation, together or None)
-            )
-    if unnamed:
-        operation = _unnamed(unnamed, file)
-        found = [replace(each, operation=operation) for each in found]
-    if len(tables) > 1:
-        listed = ", ".join(f"{name} (line {line})" for name, line in tables.items())
-        fail(file, None, f"there are several benchmarks, {listed}: give each a file of its own")
-    if len(counts) > 1:
-        listed = ", ".join(
-            f"{count or 'no number'} (line {line})" for count, line in counts.items()
-        )
-        fail(
-            file,
-            None,
-            f"there are several numbers of processes, {listed}: give each a file of its own"
-            " (-npmin N)",
-        )
+        read.line(line, _bare(written))
+    read.close()
+    found, left = read.found, [*read.refused.values(), *read.failed]
+    if not found and left:
+        fail(file, *left[0])
     if not found:
         fail(
             file,
@@ -196,7 +157,116 @@ def values(text: str, file: Path) -> list[BenchmarkValue]:
             "there is no measured value: give the table of sizes and values that the benchmark"
             " prints",
         )
+    if note is not None:
+        for line, why in left:
+            note(f"{file}:{line}: {why}: left out")
     return found
+
+
+class _Reading:
+    """The tables of a file, line by line."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.table: Table | None = None
+        self.named = Benchmark()
+        self.processes = self.pairs = 0
+        self.parts = False
+        self.fan = _FAN.search(file.name) is not None
+        self.found: list[BenchmarkValue] = []
+        self.refused: dict[str, tuple[int, str]] = {}
+        """Benchmarks whose values are of no metric, each with its first row's line and why."""
+        self.failed: list[tuple[int, str]] = []
+        """Rows of samples that IMB did not measure."""
+        self.ranks: set[str] = set()
+        self.unnamed: list[tuple[int, dict[str, str]]] = []
+        """The rows of the current table of NCCL-tests, if it does not name its test."""
+
+    def line(self, line: int, bare: str) -> None:
+        """Read a line without its label."""
+        self.fan = self.fan or _FAN.search(bare) is not None
+        if new := benchmark(bare):
+            self.close()
+            self.named, self.table, self.parts = new, None, False
+            self.processes = self.pairs = 0
+        if several := _PAIRS.fullmatch(bare):
+            self.pairs = int(several[1])
+        if several := _PROCESSES.fullmatch(bare):
+            self.processes = int(several[1])
+        if _NCCL_RANKS.match(bare):
+            self.ranks = set()
+        if rank := _NCCL_RANK.fullmatch(bare):
+            self.ranks.add(rank[1])
+        self.parts = self.parts or _PARTS.fullmatch(bare) is not None
+        if begun := heading(bare, self.named):
+            self.close()
+            self.table = None if self.parts else begun
+            return
+        table, words = self.table, bare.split()
+        if table is None:
+            return
+        if table.refused == SIZELESS and re.match(r"[\d.]+", bare):
+            self.refused.setdefault(table.name, (line, f"{table.name}: {SIZELESS}"))
+        elif len(words) > 1 and re.fullmatch(r"\d{1,15}", words[0]):
+            if table.benchmark.suite == IMB and (why := _FAILED.match(words[1])):
+                said = f"{table.name}: {words[0]} B: IMB did not measure it ({why[0]})"
+                self.failed.append((line, said))
+            elif len(words) > table.column:
+                self._row(table, words, line)
+
+    def _row(self, table: Table, words: list[str], line: int) -> None:
+        if why := self._refusal(table):
+            self.refused.setdefault(table.name, (line, f"{table.name}: {why}"))
+            return
+        number = _number(table, words, self.file, line)
+        if number <= 0:
+            return
+        name, operation, size = table.benchmark.name, table.benchmark.operation, int(words[0])
+        if table.columns and not name:
+            self.unnamed.append((line, dict(zip(table.columns, words, strict=False))))
+        if operation == "alltoall" and table.columns:
+            if not self.ranks or size % len(self.ranks):
+                fail(
+                    self.file,
+                    line,
+                    f"{size} B of {len(self.ranks)} ranks: NCCL-tests count a rank's bytes for all:"
+                    " keep its ranks",
+                )
+            size //= len(self.ranks)
+        half = table.metric == "accepted" and BOTH.search(name) is not None
+        value = number * table.factor * (0.5 if half else 1)
+        together = len(self.ranks) if table.columns else self.processes
+        self.found.append(
+            BenchmarkValue(
+                line,
+                size,
+                table.metric,
+                value,
+                operation,
+                together or None,
+                name,
+                both=name.startswith("PingPing"),
+                pairs=self.pairs or max(self.processes // 2, 1),
+            )
+        )
+
+    def _refusal(self, table: Table) -> str:
+        """Why a benchmark's values are of no metric, beside other benchmarks; empty if they are."""
+        if table.refused in OTHERS:
+            return table.refused
+        if table.benchmark.suite == IMB:
+            alone = table.metric != "latency" or table.benchmark.operation or self.processes <= 2
+            return "" if alone else SEVERAL
+        fan = self.fan and table.benchmark.suite == OSU and table.metric == "accepted"
+        return CONGESTED if fan else ""
+
+    def close(self) -> None:
+        """End the current table."""
+        if self.unnamed:
+            operation = _unnamed(self.unnamed, self.file)
+            first = len(self.found) - len(self.unnamed)
+            rows = [replace(each, operation=operation) for each in self.found[first:]]
+            self.found[first:], self.unnamed = rows, []
 
 
 def _number(table: Table, words: list[str], file: Path, line: int) -> float:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from elanite.formats.benchmarks import BenchmarkValue
     from elanite.inputs.plan import Plan, Point
 
 UNKNOWN = 0.01
@@ -141,7 +142,7 @@ def _printed(
 ) -> list[MeasuredValue]:
     """The values of a benchmark's output at the sizes that the experiments have."""
     by_size: dict[tuple[str, object, str], list[Key]] = {}
-    ranks: dict[Key, int | None] = {}
+    abouts: dict[Key, Mapping[str, object]] = {}
     for point in (point for each in plans for point in each.points):
         about = frames.identity(point)
         metric = "accepted" if "load" in about else "latency"
@@ -151,24 +152,18 @@ def _printed(
             if metric == "accepted"
             else benchmarks.operation(f"{about.get('operation', about.get('pattern', ''))}")
         )
-        ranks[key(point)] = _ranks(about)
+        abouts[key(point)] = about
         same = by_size.setdefault((metric, about.get("message_bytes"), what), [])
         if (where := key(point)) not in same:
             same.append(where)
-    found, left = [], []
-    values = benchmarks.values(text, file)
+    found: list[MeasuredValue] = []
+    left: list[BenchmarkValue] = []
+    why: dict[str, None] = {}
+    by_point: dict[Key, dict[tuple[str, int | None], int]] = {}
+    values = benchmarks.values(text, file, note)
     for each in values:
-        candidates = by_size.get((each.metric, each.message, each.operation), [])
-        if each.operation and each.processes:
-            others = {ranks[one] for one in candidates} - {None, each.processes}
-            candidates = [one for one in candidates if ranks[one] in (None, each.processes)]
-            if others and not candidates:
-                listed = ", ".join(str(count) for count in sorted(filter(None, others)))
-                raise UsageError(
-                    f"{file}:{each.line}: {each.processes} processes measured this, and the points"
-                    f" have {listed}\n  give a series so many nodes times `processes`, or the"
-                    " values as CSV"
-                )
+        alike = by_size.get((each.metric, each.message, each.operation), [])
+        candidates = [one for one in alike if not _mismatch(each, abouts[one])]
         if len(candidates) > 1:
             series = ", ".join(f"{experiment} {name}" for experiment, name, _ in candidates)
             raise UsageError(
@@ -176,45 +171,78 @@ def _printed(
                 f" {series}\n  give an experiment with one of them, or the values as CSV with the"
                 " columns that tell them apart"
             )
-        if candidates:
-            sigma = UNKNOWN * each.value
-            found.append(
-                MeasuredValue(
-                    f"{file}:{each.line}",
-                    candidates[0],
-                    each.metric,
-                    None,
-                    each.value,
-                    sigma,
-                    stated=False,
-                )
+        if not candidates:
+            left.append(each)
+            if alike:
+                why.setdefault(f"{file}:{each.line}: {_mismatch(each, abouts[alike[0]])}")
+            continue
+        (where,) = candidates
+        runs = by_point.setdefault(where, {})
+        runs.setdefault((each.benchmark, each.processes), each.line)
+        if len(runs) > 1:
+            listed = ", ".join(
+                f"{name or 'the benchmark'}{f' by {count} processes' if count else ''} (line"
+                f" {line})"
+                for (name, count), line in runs.items()
             )
-        else:
-            left.append(each.message)
+            raise UsageError(
+                f"{file}:{each.line}: {each.message} B: several benchmarks measured this point,"
+                f" {listed}\n  give the one that is meant a file of its own"
+            )
+        sigma = UNKNOWN * each.value
+        place = f"{file}:{each.line}"
+        found.append(
+            MeasuredValue(place, where, each.metric, None, each.value, sigma, stated=False)
+        )
+    if not found and why:
+        raise UsageError(next(iter(why)))
     if not found:
-        what = values[0].operation
-        kind = (
-            "a job with a load"
-            if values[0].metric == "accepted"
-            else f"an operation `{what}`"
-            if what
-            else "a ping"
-        )
+        kinds = {_kind(each): None for each in left}
+        sizes = [each.message for each in left]
         raise UsageError(
-            f"{file}: no point has a message of one of the sizes in the file, {left[0]} to"
-            f" {left[-1]} B, in {kind}\n"
-            f'  give such a series these sizes: message = ["{left[0]} B", ...]'
+            f"{file}: no point has a message of one of the sizes in the file, {min(sizes)} to"
+            f" {max(sizes)} B, in {', or '.join(kinds)}\n"
+            f'  give such a series these sizes: message = ["{left[0].message} B", ...]'
         )
-    count = benchmarks.pairs(text)
-    if count > 1 and note and values[0].metric == "accepted":
+    used = {each.place for each in found}
+    count = max(each.pairs for each in values if f"{file}:{each.line}" in used)
+    if count > 1 and note and found[0].metric == "accepted":
         note(
             f"{file}: the values are sums over {count} pairs of ranks: a node's, if the pairs are"
             f" on two nodes; if each pair has its own nodes, a node's value is 1/{count} of it: run"
             " the test with one pair, or give the values as CSV"
         )
     if left and note:
-        note(f"{file}: {len(left)} of {len(values)} sizes are of no point, and left out")
+        names = list(dict.fromkeys(each.benchmark for each in values if each.benchmark))
+        of = f" ({', '.join(dict.fromkeys(each.benchmark for each in left))})" if names[1:] else ""
+        note(f"{file}: {len(left)} of {len(values)} sizes are of no point, and left out{of}")
     return found
+
+
+def _mismatch(value: BenchmarkValue, about: Mapping[str, object]) -> str:
+    """Why a value with a point's size and operation is not the point's; empty if it may be."""
+    if value.operation and value.processes:
+        count = _ranks(about)
+        if count not in (None, value.processes):
+            return (
+                f"{value.processes} processes measured this, and the points have {count}\n  give a"
+                " series so many nodes times `processes`, or the values as CSV"
+            )
+    directions = "both" if value.both else "one"
+    if value.metric == "latency" and about.get("directions", directions) != directions:
+        other = "in both directions at the same time" if value.both else "in one direction"
+        return (
+            f"{value.benchmark} measures messages {other}, and the points have others\n  give the"
+            f' ping directions = "{directions}"'
+        )
+    return ""
+
+
+def _kind(value: BenchmarkValue) -> str:
+    """The kind of point that a value belongs to, for errors."""
+    if value.metric == "accepted":
+        return "a job with a load"
+    return f"an operation `{value.operation}`" if value.operation else "a ping"
 
 
 def _ranks(about: Mapping[str, object]) -> int | None:
