@@ -93,8 +93,7 @@ def _read(text: str) -> tuple[_Head, list[tuple[int, list[str]]]]:
         for line, written in enumerate(text.removesuffix("\n").split("\n"), 1)
         if not written.lstrip().startswith("%")
     ]
-    while lines and not lines[0][1]:
-        del lines[0]
+    lines = lines[next((at for at, (_, words) in enumerate(lines) if words), len(lines)) :]
     line, words = lines[0] if lines else (0, [])
     if not 2 <= len(words) <= 4 or not all(map(str.isdecimal, words)):
         raise ValueError
