@@ -61,6 +61,10 @@ _SWITCHES = (
     "top",
     "superspine",
 )
+_FLAG = re.compile(
+    r"(?:is[\s_.-]*)?(?:(host|server|node|endpoint|terminal|gpu)|(switch|router))", re.IGNORECASE
+)
+"""A vertex's kind as an attribute that is true or false."""
 _KIND = re.compile(
     r"(?:(?:node|vertex|device|component)[\s_.-]*)?(kind|type|role|function)", re.IGNORECASE
 )
@@ -309,6 +313,8 @@ def _kinds(drawn: AttributedGraph, notes: list[str]) -> dict[str, str]:
     for kinds in found.values():
         if kinds and all(kinds.values()):
             return kinds
+    if flags := _flags(drawn):
+        return flags
     for key, kinds in found.items():
         other = sorted({word or "none" for name, word in every[key].items() if not kinds[name]})
         if "node" in kinds.values():
@@ -321,6 +327,39 @@ def _kinds(drawn: AttributedGraph, notes: list[str]) -> dict[str, str]:
         words = ", ".join(sorted(set(filter(None, every[key].values())))[:8])
         notes.append(f"all vertices are switches, as no {key} is a word for a node: {words}")
         break
+    return {}
+
+
+def _flags(drawn: AttributedGraph) -> dict[str, str]:
+    """Each vertex's kind by an attribute that is true or false, such as ``host``, where it
+    distinguishes nodes from switches; a vertex without it counts as false.
+    """
+    words = {
+        "true": True,
+        "yes": True,
+        "1": True,
+        "false": False,
+        "no": False,
+        "0": False,
+        "": False,
+    }
+    named = {
+        key: found
+        for data, _ in drawn.vertices.values()
+        for key in data
+        if (found := _FLAG.fullmatch(key))
+    }
+    for key, found in sorted(named.items()):
+        stated = {
+            name: words.get(str(data.get(key, "")).strip().lower())
+            for name, (data, _) in drawn.vertices.items()
+        }
+        kinds = {
+            name: "node" if flag == (found[1] is not None) else "switch"
+            for name, flag in stated.items()
+        }
+        if None not in stated.values() and len(set(kinds.values())) == 2:
+            return kinds
     return {}
 
 
