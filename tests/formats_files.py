@@ -216,6 +216,28 @@ b;c {'bandwidth': '10 Gb/s', 'latency': '2 us'}
 c a rate=20Gb/s   // a remark
 """
 
+GML = """\
+# as the Topology Zoo has its networks
+Creator "Topology Zoo Toolset"
+graph [
+  directed 0
+  Network "three"
+  node [ id 4 label "leaf" type "Switch" ]
+  node [ id 7 label "h0" type "Host" ]
+  node [ id 9 label "h1" type "Host" graphics [ x 1.5 y 2.0 ] ]
+  edge [ source 4 target 7 LinkLabel "100G" ]
+  edge [ source 4 target 9 LinkSpeed "25" LinkSpeedUnits "G" LinkSpeedRaw 25000000000.0 ]
+  edge [ source 4 target 9 LinkSpeed "25" LinkSpeedUnits "G" LinkSpeedRaw 25000000000.0 ]
+]
+"""
+NODE_LINK = """\
+{"directed": false, "multigraph": true, "graph": {}, "nodes": [
+ {"kind": "switch", "id": "leaf"}, {"kind": "node", "id": "h0"}, {"kind": "node", "id": "h1"}],
+ "links": [{"rate": "100 Gb/s", "source": "leaf", "target": "h0", "key": 0},
+ {"rate": "25 Gb/s", "source": "leaf", "target": "h1", "key": 0},
+ {"rate": "25 Gb/s", "source": "leaf", "target": "h1", "key": 1}]}
+"""
+
 ALL = {
     "ibnetdiscover": IBNETDISCOVER,
     "ns3": NS3,
@@ -230,6 +252,8 @@ ALL = {
     "graphml": GRAPHML,
     "dot": DOT,
     "edges": EDGES,
+    "gml": GML,
+    "node-link": NODE_LINK,
 }
 
 SPOILT = [
@@ -371,6 +395,11 @@ SPOILT = [
     ("graphml", 'id="h2"', 'id="h1"', r":8: the id `h1` of a node is missing, or taken"),
     ("dot", "graph racks {", "graph racks { {", r": it is no graph in DOT: "),
     ("dot", "25 Gb/s", "25 apples", r": rate `25 apples` is not a rate"),
+    ("gml", "target 7", "target 8", r": it is no graph in GML: .*; correct the place"),
+    ("gml", '"100G"', '"100G', r": it is no graph in GML: "),
+    ("node-link", '"target": "h0"', '"target": "h9"', r": links\[0\]: there is no node `leaf`"),
+    ("node-link", '"id": "h1"', '"id": "h0"', r": nodes\[2\]: the id `h0` is missing, or taken"),
+    ("node-link", '"nodes": [', '"nodes": [3, ', r": `nodes` is no list of objects"),
     ("edges", "a b 3", "a a 3", r":3: a cable joins `a` to itself"),
     ("edges", "rate=20Gb/s", "speedy", r":5: `speedy` is no word of an edge"),
     ("edges", "{'bandwidth'", "{'bandwidth", r":4: the data of the edge are no dictionary"),

@@ -342,8 +342,6 @@ OTHERS = {
         "the list of links of OpenSM"
     ),
     "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV18\t0-47\n": "output of nvidia-smi topo",
-    "# drawn\ngraph [\n  node [ id 0 ]\n]\n": "a graph in GML",
-    '{"directed": false, "nodes": [{"id": 0}], "links": []}': "a graph of networkx as JSON",
     "directed: false\nedges:\n- source: a.0.b.0\n  target: a.1.b.0\nnodes:\n- id: a.0.b.0\n": (
         "a graph of networkx as YAML"
     ),

@@ -32,8 +32,8 @@ class Import(Request):
     The format is recognised by the content: output of ibnetdiscover, topology.txt and flow.txt of
     ns-3 (HPCC, ASTRA-sim, SimAI), .topo and .cm of htsim, anynet of BookSim2, platforms of SimGrid
     (XML), topology.conf and topology.yaml of Slurm, InfraGraph (YAML, JSON, and its graph), METIS,
-    lists of edges, GraphML and DOT. A file of another format is refused. Files may be compressed by
-    gzip, bzip2 or xz.
+    lists of edges, GraphML, GML, node-link JSON and DOT, and tables of flows. A file of another
+    format is refused. Files may be compressed by gzip, bzip2 or xz.
 
     \b
     Written beside each other, by the name of the output:

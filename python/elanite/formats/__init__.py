@@ -12,7 +12,9 @@
 | ``slurm`` | ``topology.conf``, ``topology.yaml`` |
 | ``infragraph`` | infrastructures of InfraGraph, and its graphs |
 | ``drawings``, ``edges`` | GraphML, DOT; lists of edges |
+| ``networkx_graphs`` | GML, node-link JSON |
 | ``metis`` | graphs of METIS |
+| ``flow_tables`` | tables of flows with named columns |
 | ``benchmarks`` | measured values of OSU, IMB, NCCL-tests and perftest |
 | ``xml``, ``quantities`` | elements with their lines; rates and times |
 

@@ -89,7 +89,7 @@ def bare(line: str) -> str:
 def columns(line: str) -> Columns | None:
     """The columns that a first line names; `None` for an edge."""
     between = next((each for each in "\t;," if each in line), "")
-    names = tuple(_cells(line, between))
+    names = tuple(cells(line, between))
     named = [name.lower() for name in names if name]
     if len(set(named)) < len(named):
         return None
@@ -254,7 +254,8 @@ def _is_quantity(name: str) -> bool:
     )
 
 
-def _cells(line: str, between: str) -> list[str]:
+def cells(line: str, between: str) -> list[str]:
+    """A line's cells between two such letters; between blanks without one."""
     if not between:
         return line.split()
     return [
@@ -285,21 +286,21 @@ def _left(heading: Columns) -> list[str]:
 
 def _row(heading: Columns, line: str) -> CableRow | None:
     """A line with the heading's cells; `None` for a line of another kind."""
-    cells = _cells(line, heading.between)
-    if not max(heading.ends) < len(cells) <= len(heading.names):
+    row = cells(line, heading.between)
+    if not max(heading.ends) < len(row) <= len(heading.names):
         return None
-    ends = cells[heading.ends[0]], cells[heading.ends[1]]
-    if not all(ends) or cells[0] in ("switch", "node"):
+    ends = row[heading.ends[0]], row[heading.ends[1]]
+    if not all(ends) or row[0] in ("switch", "node"):
         return None
-    if not heading.between and len(cells) != len(heading.names):
+    if not heading.between and len(row) != len(heading.names):
         return None
-    named = dict(zip(heading.names, cells, strict=False))
-    ports = [cells[at] for at in heading.ports if at < len(cells)]
+    named = dict(zip(heading.names, row, strict=False))
+    ports = [row[at] for at in heading.ports if at < len(row)]
     return CableRow(
         ends,
         {name: cell for name, cell in named.items() if _is_quantity(name)},
         frozenset(zip(ends, ports, strict=True)) if len(ports) == 2 and all(ports) else frozenset(),
-        tuple(cells[at] for at in heading.kinds if at < len(cells)),
+        tuple(row[at] for at in heading.kinds if at < len(row)),
     )
 
 

@@ -16,11 +16,13 @@ from elanite.formats import (
     anynet,
     drawings,
     edges,
+    flow_tables,
     htsim,
     htsim_matrix,
     infiniband,
     infragraph,
     metis,
+    networkx_graphs,
     ns3,
     quantities,
     simgrid,
@@ -70,8 +72,11 @@ class KnownFormat(Enum):
     INFRAGRAPH = FileFormat(infragraph.NAME, infragraph.read)
     GRAPHML = FileFormat(drawings.GRAPHML, drawings.graphml)
     DOT = FileFormat(drawings.DOT, drawings.dot)
+    GML = FileFormat(networkx_graphs.GML, networkx_graphs.gml)
+    NODE_LINK = FileFormat(networkx_graphs.NODE_LINK, networkx_graphs.node_link)
     METIS = FileFormat(metis.NAME, metis.read)
     EDGES = FileFormat(drawings.EDGES, edges.edges)
+    FLOW_TABLE = FileFormat(flow_tables.NAME, flow_tables.read, flows=True)
 
 
 _LABEL = r"^(?:\[[^\]\n]*\]<std(?:out|err)>:|\d+:|\[\d+\](?=\s))?[ \t]*"
@@ -82,12 +87,6 @@ KINETO = (
     "merge it with PyTorch's execution trace (chakra_trace_link), and convert it (chakra_converter)"
 )
 CHAKRA = OtherFormat("a Chakra trace", "elanite goal import TRACE... -o FILE.goal")
-
-FLOW_TABLE = OtherFormat(
-    "a table of flows",
-    "an experiment reads one, with the columns start,source,destination,size and units in the"
-    " cells: file in [series.flows.NAME]",
-)
 
 FABRIC = "give the output of ibnetdiscover, without options"
 BETWEEN = "give the network between computers"
@@ -145,7 +144,7 @@ _RULES: tuple[tuple[str, FileFormat | OtherFormat], ...] = (
     ),
     (
         r"\A(#.*\n|\s|Creator .*\n|Version .*\n)*graph\s*\[",
-        OtherFormat("a graph in GML", CONVERT.format("gml")),
+        KnownFormat.GML.value,
     ),
     (
         r"^p[ \t]+(edge|col|sp|max|min|ghct)[ \t]+\d+[ \t]+\d+",
@@ -233,11 +232,16 @@ _RULES: tuple[tuple[str, FileFormat | OtherFormat], ...] = (
         KnownFormat.INFRAGRAPH.value,
     ),
     (
+        r'\A\s*\{\s*"elements"\s*:\s*\{',
+        OtherFormat("a graph of Cytoscape", _GRAPHML),
+    ),
+    (
+        r'\A\s*\{(?=[\s\S]*"nodes"\s*:\s*\[)[\s\S]*"adjacency"\s*:\s*\[',
+        OtherFormat("the adjacency lists of networkx as JSON", _GRAPHML),
+    ),
+    (
         r'\A\s*\{(?=[\s\S]*"nodes"\s*:\s*\[)[\s\S]*"(links|edges)"\s*:\s*\[',
-        OtherFormat(
-            "a graph of networkx as JSON",
-            "write it as GraphML: networkx.write_graphml(GRAPH, FILE)",
-        ),
+        KnownFormat.NODE_LINK.value,
     ),
     (
         r"\A(?=[\s\S]*^nodes:)(?=[\s\S]*^(edges|links):)[\s\S]*^directed:",
@@ -321,13 +325,17 @@ def of_text(text: str) -> FileFormat | OtherFormat:
         return OtherFormat(
             "a distribution of flow sizes", "draw flows from it with its tool, and give their list"
         )
+    if sample.lstrip().startswith("{") and all(
+        re.search(rf'"({names})"\s*:\s*\[', text) for names in ("nodes", "links|edges")
+    ):  # the second list is behind the sample
+        return KnownFormat.NODE_LINK.value
     if sample.lstrip().startswith(("{", "[")):
         return OtherFormat("JSON of no known kind", _allowed())
     keys = re.findall(r"^[ \t]*(?:- )?[\"']?[\w.-]+[\"']?:(?=\s|$)", sample, re.MULTILINE)
     if len(keys) * 2 > sum(bool(line.strip()) for line in sample.splitlines()):
         return OtherFormat("YAML of no known kind", _allowed())
     if _of_flows(sample):
-        return FLOW_TABLE
+        return KnownFormat.FLOW_TABLE.value
     return (
         KnownFormat.EDGES.value if _edges(sample) else OtherFormat("of no known format", _allowed())
     )

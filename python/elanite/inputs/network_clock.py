@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elanite.base.text import counted
 from elanite.errors import UsageError
 from elanite.formats.network import fail
 from elanite.formats.quantities import exact, shown, span
@@ -89,7 +90,9 @@ def clock(
     else:
         stated = max(rates)
         if missing := sum(each.rate is None for each in network.cables):
-            notes.append(f"{missing} cables without a rate have the fastest one, {shown(stated)}")
+            notes.append(
+                f"{counted(missing, 'cable')} without a rate: the fastest, {shown(stated)}"
+            )
         fastest = _feed(network, stated, base, forwarding, notes)
     longest = (
         max((each.delay or 0 for each in network.cables), default=0) if not network.cycles else 0

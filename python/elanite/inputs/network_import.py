@@ -188,11 +188,11 @@ class NetworkImport:
         for level in (0, 1):
             if level == 0 and self.forwarding:
                 found[0] = 1  # from an adapter to its own switch
-            elif counted := known[level] or known[1 - level]:
-                found[level] = self._with_switch(counted.most_common(1)[0][0], level)
+            elif delays := known[level] or known[1 - level]:
+                found[level] = self._with_switch(delays.most_common(1)[0][0], level)
         if missing := sum(each is None for level in stated for each in level):
             self.notes.append(
-                f"{missing} cables without a delay have the most frequent one of their level"
+                f"{counted(missing, 'cable')} without a delay: the most frequent one of its level"
             )
         if self.network.switch_delay is None:
             self.notes.append(

@@ -118,9 +118,11 @@ class NodeNumbers:
         return source, destination
 
     def _number(self, end: str, flow: Flow, origin: str) -> int:
-        if not self._plain and self._numbers:
-            found = self._numbers.get(end)
-        else:
+        found = self._numbers.get(end)
+        if found is None and not end.isdecimal():
+            remedy = "correct the name" if self._numbers else "import the network beside the flows"
+            raise UsageError(f"{origin}:{flow.line}: there is no node `{end}`: {remedy}")
+        if found is None and (self._plain or not self._numbers):
             found = int(end) if self.count is None or int(end) < self.count else None
         if found is None:
             raise UsageError(
