@@ -100,7 +100,7 @@ def test_the_finding_names_the_ends(drawn: Figure, expected: str) -> None:
 
 
 def test_marks_of_the_shipped_run_do_not_count() -> None:
-    """A quick run draws them pale beside its own.
+    """A quick run draws them hollow beside its own.
 
     A title without the curve's name would be that of all curves.
     """
@@ -111,7 +111,7 @@ def test_marks_of_the_shipped_run_do_not_count() -> None:
     )
     rows = [{**one, "shipped": False} for one in TWO] + [row("c", 64, 900.0, shipped=True)]
     compared = "Bandwidth at 64 nodes: 20 MB/s (b) to 50 MB/s (a, fast), a factor of 2.5"
-    assert finding.sentence(figure(rows)) == f"{compared}; pale curves do not count"
+    assert finding.sentence(figure(rows)) == f"{compared}; shipped curves do not count"
     rows[-1] = row("b", 128, 900.0, shipped=True)
     assert finding.sentence(figure(rows)) == compared
     assert finding.sentence(figure([{**one, "shipped": True} for one in TWO])) == ""

@@ -228,7 +228,8 @@ def check(one: Case) -> None:
 
     enough = any(len(units(values, one.batches)) >= FEWEST for values in one.values)
     heads = [set(tabular.table(figure)[0]) for figure in found]
-    assert all({"low", "high"} <= head for head in heads) or not enough, (
+    ends = [{word.partition(",")[0] for word in head} for head in heads]
+    assert all({"interval from", "interval to"} <= one for one in ends) or not enough, (
         "the data have no intervals"
     )
     for figure in found:

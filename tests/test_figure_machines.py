@@ -90,8 +90,9 @@ def shown(found: list[Figure]) -> Counter[tuple[str, ...]]:
     rows: Counter[tuple[str, ...]] = Counter()
     for figure in found:
         head, table = tabular.table(figure)
+        legends = {legend.title for legend in tabular.legends(figure.spec())}
         rows.update(
-            tuple(text for name, text in zip(head, row, strict=True) if name != "curve")
+            tuple(text for name, text in zip(head, row, strict=True) if name not in legends)
             for row in table
         )
     assert rows

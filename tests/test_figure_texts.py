@@ -215,7 +215,7 @@ def test_tooltips_and_tables_have_four_significant_digits() -> None:
                 tip.get("format") for tip in tooltips if tip["field"] in ("mean", "low", "high")
             } == {",.5~r"}
             heads, table = tabular.table(one)
-            (column,) = {heads.index(name) for name in ("mean", "µs") if name in heads}
+            column = heads.index("latency, µs")
             means = sorted(mark.mean for mark in drawings.marks(one))
             for text, mean in zip(
                 sorted(float(row[column].replace(",", "")) for row in table), means, strict=True
@@ -228,6 +228,32 @@ def test_tooltips_and_tables_have_four_significant_digits() -> None:
         tip["field"]: tip.get("format") for tip in drawings.means(default)["encoding"]["tooltip"]
     }
     assert {formats[field] for field in ("mean", "low", "high")} == {",.5~r"}
+
+
+def test_tooltips_have_the_titles_of_axes_and_legends() -> None:
+    """A reader finds a mark's values where the axes have them: by their titles, in their units."""
+    rows, loads = pings(), traffic(("uniform", "tornado"))
+    by_size = {"metric": "latency", "x": "message_bytes", "curve": ["{destination}"]}
+    for found in (
+        own(rows, x_scale="steps", **by_size),
+        own(rows, draw="bars", **by_size),
+        own(loads, draw="loads", metric="", x="", curve=["{pattern}"]),
+        list(default_figures.draw(loads, {})),
+    ):
+        assert found
+        for one in found:
+            layer = drawings.means(one)
+            titles = [tip["title"] for tip in layer["encoding"]["tooltip"]]
+            assert len(set(titles)) == len(titles)
+            assert not any("_" in title for title in titles), titles
+            for channel in ("y", "color"):
+                assert layer["encoding"].get(channel, {}).get("title", titles[0]) in titles
+            _, _, unit = title_of(one).partition(", ")
+            ends = {", ".join(filter(None, [f"interval {end}", unit])) for end in ("from", "to")}
+            assert ends <= {*titles} or not any(mark.low for mark in drawings.marks(one))
+    sizes = own(rows, x_scale="steps", **by_size)
+    words = {row[1] for one in sizes for row in tabular.table(one)[1]}
+    assert words == {*rows["message"]}, "as the experiment writes sizes"
 
 
 @pytest.mark.parametrize("most", [1.0, 51.0, 101.0, 157.0, 201.0, 204.0, 286.0, 1577.0, 9999.0])

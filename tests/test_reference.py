@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -108,7 +108,7 @@ def test_a_quick_report_marks_the_shipped_results_and_only_those(tmp_path: Path)
     writer = Writer(tmp_path, store, quick=True)
     writer.write(["today/rails"])
     page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
-    assert figures.PALE_POINTS in page
+    assert figures.SHIPPED_MARKS in page
     found = figures.drawn(short, store, reference.rows(short))
     marked = [figure for figure in found if figure.shipped]
     assert {figure.name for figure in marked} == {
@@ -118,26 +118,37 @@ def test_a_quick_report_marks_the_shipped_results_and_only_those(tmp_path: Path)
         "exchange-all",
     }
     for figure in marked:
-        opacities = [
-            layer["encoding"].get("opacity", {}).get("field") for layer in figure.spec()["layer"]
-        ]
-        assert frames.SHIPPED in opacities, (
-            "drawn in another opacity, and never on one line with points of the run"
-        )
+        for layer in figure.spec()["layer"]:
+            mark, by = layer["mark"]["type"], layer["encoding"]
+            if mark in ("line", "point", "bar") and by["y"].get("field") == "mean":
+                assert of_shipped(by["strokeDash"]) != by["strokeDash"].get("value", [1, 0])
+            if mark in ("point", "bar") and by["y"].get("field") == "mean":
+                assert (of_shipped(by["fillOpacity"]), by["fillOpacity"]["value"]) == (0, 1)
+                assert by["stroke"].get("field", "value") == by.get("color", by["stroke"]).get(
+                    "field", "value"
+                ), "a hollow mark has its curve's colour"
+            if mark == "line" and by["y"].get("field") == "mean":
+                assert by["detail"]["field"] == frames.SHIPPED, "no line joins them to the run's"
     published = next(figure for figure in marked if figure.name == "published")
     rows = [row for rows in published.spec()["datasets"].values() for row in rows if "mean" in row]
-    assert [row for row in rows if not row[frames.SHIPPED]], "the points of the run are not pale"
-    assert all(figures.PALE_POINTS in figure.caption for figure in marked)
+    assert [row for row in rows if not row[frames.SHIPPED]], "the run has marks"
+    assert all(figures.SHIPPED_MARKS in figure.caption for figure in marked)
     for layer in (layer for figure in marked for layer in figure.spec()["layer"]):
         mark = layer["mark"] if isinstance(layer["mark"], str) else layer["mark"]["type"]
         if mark == "rule" and layer["encoding"].get("y", {}).get("field") == "low":
-            assert "opacity" in layer["encoding"], "the interval of a pale mark is pale, too"
+            assert of_shipped(layer["encoding"]["strokeDash"]), "a shipped interval is dotted"
     assert not {point.id for point in short_runs.left_out("today/rails")} & own
     whole = Writer(tmp_path, store)
     whole.write(["today/rails"])
-    assert figures.PALE_POINTS not in (tmp_path / "report" / "index.html").read_text(
+    assert figures.SHIPPED_MARKS not in (tmp_path / "report" / "index.html").read_text(
         encoding="utf-8"
     )
+
+
+def of_shipped(encoding: dict[str, Any]) -> object:
+    """A channel's value for shipped results."""
+    assert encoding["condition"]["test"] == f"datum.{frames.SHIPPED}"
+    return encoding["condition"]["value"]
 
 
 def test_points_of_the_run_stand_for_themselves(tmp_path: Path) -> None:

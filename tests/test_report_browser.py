@@ -320,7 +320,7 @@ def test_a_table_of_a_figure_is_what_its_tooltips_say() -> None:
         )
     )
     figure = Figure("f", "t", "", "", layered("t", [points]))
-    assert tabular.table(figure) == (["curve", "MB/s"], [["b", "0.5"], ["a", "1,234.6"]])
+    assert tabular.table(figure) == (["who", "MB/s"], [["b", "0.5"], ["a", "1,234.6"]])
     (legend,) = tabular.legends(figure.spec())
     assert legend.title == "who"
     assert [(key.name, key.shape) for key in legend.keys] == [("b", "circle"), ("a", "square")]

@@ -179,7 +179,7 @@ def test_the_table_of_a_figure_names_the_rows_of_the_shipped_run(tmp_path: Path)
     assert [row[-1] for row in rows].count("this run") == 1
     assert {row[-1] for row in rows} == {"this run", "shipped run"}
     page = render([replace(report.section(extended, [first], store, beside))], [])
-    assert "Everything but pale marks was simulated here" in page
+    assert "Everything but marks with dashed outlines was simulated here" in page
 
 
 def test_the_cover_explains_its_counts() -> None:

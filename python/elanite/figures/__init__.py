@@ -71,9 +71,9 @@ data.
 """
 
 
-PALE_POINTS = (
-    "Pale marks are shipped results of the whole run, with its longer windows, not simulated in"
-    " this one."
+SHIPPED_MARKS = (
+    "Hollow marks with dashed outlines, and dash-dotted lines, are shipped results of the"
+    " whole run, with its longer windows, not simulated in this one."
 )
 """The caption for figures with shipped reference results."""
 
@@ -105,7 +105,7 @@ def drawn(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list[
     be drawn.
 
     ``beside`` are rows from the shipped reference results (see ``reference``), which figures draw
-    pale.
+    with dashed outlines.
     """
     found = charts(plan, store, beside)
     congested = matrices(
@@ -149,7 +149,7 @@ def charts(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list
         )
     if beside is not None:
         found = [
-            replace(one, caption=f"{one.caption} {PALE_POINTS}") if one.shipped else one
+            replace(one, caption=f"{one.caption} {SHIPPED_MARKS}") if one.shipped else one
             for one in found
         ]
     return list(unique(found))

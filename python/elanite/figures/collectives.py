@@ -95,8 +95,8 @@ def _distribution(rows: pl.DataFrame, operation: str, word: str) -> Figure:
         color=colour("traffic", order, "background"),
         tooltip=[
             alt.Tooltip("traffic"),
-            alt.Tooltip("latency:Q", title="µs", format=FORMAT),
-            alt.Tooltip("share:Q", title="%", format=FORMAT),
+            alt.Tooltip("latency:Q", format=FORMAT),
+            alt.Tooltip("share:Q", format=FORMAT),
         ],
     )
     caption = (

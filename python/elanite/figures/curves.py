@@ -11,8 +11,21 @@ import polars as pl
 
 from elanite.base.text import FEWEST
 from elanite.base.text import number as figure
-from elanite.figures import axes, dodge
-from elanite.figures.style import FORMAT, REASONS, RULE, below, colour, opacity, shape
+from elanite.figures import axes, dodge, tooltips
+from elanite.figures.style import (
+    DASH_DOT,
+    FORMAT,
+    REASONS,
+    RULE,
+    area,
+    below,
+    colour,
+    shape,
+    shipped_intervals,
+    shipped_lines,
+    shipped_marks,
+    shipped_outlines,
+)
 from elanite.results.frames import REASON, SHIPPED, STATE
 from elanite.results.numbers import number
 from elanite.results.states import LOST, QueueState, with_states
@@ -161,11 +174,13 @@ def loads(
     title = f"accepted load, {unit}"
     y = alt.Y("mean:Q", title=title, scale=axes.scale((0.0, top)))
     signs = {state: sign for state, sign in SIGNS.items() if state in data["state"]}
-    points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
+    points = base.mark_point(strokeWidth=1.5, opacity=1).encode(
         y=y,
-        opacity=opacity(data),
+        size=area(data),
         fill=alt.condition(
-            "datum.state == 'steady'", colour(curve, order, legend), alt.value("transparent")
+            f"datum.state == 'steady' && !datum.{SHIPPED}",
+            colour(curve, order, legend),
+            alt.value("transparent"),
         ),
         shape=alt.Shape(
             "state:N",
@@ -176,11 +191,11 @@ def loads(
         tooltip=[
             alt.Tooltip(curve),
             *tips,
-            alt.Tooltip("offered:Q", title="offered", format=FORMAT),
-            alt.Tooltip("mean:Q", title="accepted", format=FORMAT),
+            alt.Tooltip("offered:Q", format=FORMAT),
+            alt.Tooltip("mean:Q", format=FORMAT),
             alt.Tooltip("low:Q", format=FORMAT),
             alt.Tooltip("high:Q", format=FORMAT),
-            alt.Tooltip("state"),
+            alt.Tooltip("state", title="state"),
             *([alt.Tooltip(REASON)] if REASON in data.columns else []),
         ],
     )
@@ -194,8 +209,8 @@ def loads(
         found.append(marks.encode(y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q")))
     return [
         *found,
-        base.mark_line().encode(y=y, opacity=opacity(data)),
-        points,
+        shipped_lines(base.mark_line().encode(y=y), data, DASH_DOT),
+        shipped_outlines(points, data),
         diagonal.encode(x=alt.X("x:Q"), y=alt.Y("y:Q")),
     ]
 
@@ -213,7 +228,6 @@ def curves(
     legend: str,
     x: alt.X,
     y: str,
-    unit: str = "MB/s",
     *,
     reach: axes.Ends | None = None,
     log: bool = False,
@@ -235,26 +249,23 @@ def curves(
         scale=axes.scale(reach, log=log),
         axis=axes.decades(reach) if log else alt.Undefined,
     )
-    points = base.mark_point(filled=True, size=55, opacity=1, xOffset=moved).encode(
+    points = base.mark_point(filled=True, opacity=1, xOffset=moved).encode(
         y=up,
-        opacity=opacity(data),
+        size=area(data),
         shape=shape(curve, order, legend),
         tooltip=[
             alt.Tooltip(curve),
-            alt.Tooltip(x.shorthand),
+            tooltips.at(data, x),
             *tips,
-            alt.Tooltip("mean:Q", title=unit, format=FORMAT),
+            alt.Tooltip("mean:Q", format=FORMAT),
             alt.Tooltip("low:Q", format=FORMAT),
             alt.Tooltip("high:Q", format=FORMAT),
         ],
     )
-    found: Layers = (
-        [base.mark_line(xOffset=moved).encode(y=up, opacity=opacity(data))] if lines else []
-    )
+    joined = base.mark_line(xOffset=moved).encode(y=up)
+    found: Layers = [shipped_lines(joined, data, DASH_DOT)] if lines else []
     if data["low"].count():
         # A layer without any interval would have an axis without ends.
-        bars = base.mark_rule(xOffset=moved).encode(
-            y=alt.Y("low:Q", title=y), y2=alt.Y2("high:Q"), opacity=opacity(data)
-        )
-        found.append(bars)
-    return [*found, points]
+        bars = base.mark_rule(xOffset=moved).encode(y=alt.Y("low:Q", title=y), y2=alt.Y2("high:Q"))
+        found.append(shipped_intervals(bars, data))
+    return [*found, shipped_marks(points, data, colour(curve, order, legend))]

@@ -128,7 +128,7 @@ def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
             tooltip=[
                 alt.Tooltip("roots"),
                 alt.Tooltip("groups"),
-                alt.Tooltip("mean:Q", title="µs", format=FORMAT),
+                alt.Tooltip("mean:Q", format=FORMAT),
             ],
         )
     )

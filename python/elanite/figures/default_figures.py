@@ -284,26 +284,16 @@ def _layers(
     label = heading(worded(metric), unit)
     marks = axes.decades(ends) if log else alt.Undefined
     y = alt.Y("mean:Q", title=label, scale=axes.scale(ends, log=log), axis=marks)
-    names = [
-        name
-        for name in (CURVE, main, *found.configuration)
-        if name and (name != CURVE or found.curves)
-    ]
-    tips = [
-        alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in dict.fromkeys(names)
-    ]
-    tips += (
-        [alt.Tooltip(f"{OFFERED}:Q", title=OFFERED, format=FORMAT)]
-        if OFFERED in data.columns
-        else []
-    )
+    names = dict.fromkeys(name for name in (main, *found.configuration) if name)
+    tips = [alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in names]
+    tips += [alt.Tooltip(f"{OFFERED}:Q", format=FORMAT)] if OFFERED in data.columns else []
     aside = dodge.offset(data) if len(order) > 1 else alt.Undefined
     tint = alt.Undefined if len(order) > 1 else PALETTE[0]
     ends_of = [
         alt.Tooltip(f"{end}:Q", format=FORMAT) for end in ("low", "high") if data["low"].count()
     ]
     points = base.mark_point(filled=True, size=SIZE, opacity=1, color=tint, xOffset=aside).encode(
-        y=y, tooltip=[*tips, alt.Tooltip("mean:Q", title=metric, format=FORMAT), *ends_of]
+        y=y, tooltip=[*tips, alt.Tooltip("mean:Q", format=FORMAT), *ends_of]
     )
     layers: Layers = [points]
     if data["low"].count():

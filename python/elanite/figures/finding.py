@@ -4,9 +4,9 @@ draws.
 A page about one figure has this sentence as its title. Curves are compared where all of them have a
 mark, at the last such place on the axis; accepted loads by their peaks, latencies at the lightest
 common load, distributions by their medians, bars in the group where they differ most. A congestion
-matrix has its most loaded link. Marks of the shipped results, which a quick run draws pale, do not
-count; where whole curves are pale, the sentence says so or names its curve. A chart of another form
-has no finding.
+matrix has its most loaded link. Marks of the shipped results, which a quick run draws hollow, do
+not count; where whole curves are shipped, the sentence says so or names its curve. A chart of
+another form has no finding.
 """
 
 from __future__ import annotations
@@ -82,12 +82,12 @@ def sentence(figure: Figure) -> str:
     if loads and not peaks:
         x = {"field": "load_MBps", "title": "load", "type": "quantitative"}
     marks = [_mark(row, x, key) for row in own if row.get("mean") is not None]
-    pale = {str(row.get(key) or "") for row in rows} - {mark.curve for mark in marks}
-    one = {mark.curve for mark in marks} if pale else set()
+    shipped = {str(row.get(key) or "") for row in rows} - {mark.curve for mark in marks}
+    one = {mark.curve for mark in marks} if shipped else set()
     if len(one) == 1:
         return _compared(marks, f"{name} ({_bare(*one)})", unit, x, loads=loads, peaks=peaks)
     said = _compared(marks, name, unit, x, loads=loads, peaks=peaks)
-    return f"{said}; pale curves do not count" if said and pale else said
+    return f"{said}; shipped curves do not count" if said and shipped else said
 
 
 def _compared(

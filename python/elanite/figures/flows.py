@@ -164,8 +164,8 @@ def _distribution(flows: pl.DataFrame, name: str, labels: list[str]) -> Figure:
             color=colour("flows", labels, "flows"),
             tooltip=[
                 alt.Tooltip("flows"),
-                alt.Tooltip("fct:Q", title="µs", format=FORMAT),
-                alt.Tooltip("share:Q", title="%", format=FORMAT),
+                alt.Tooltip("fct:Q", format=FORMAT),
+                alt.Tooltip("share:Q", format=FORMAT),
             ],
         )
     )

@@ -62,7 +62,7 @@ def _of_nodes(rows: pl.DataFrame) -> Iterator[Figure]:
             tooltip=[
                 alt.Tooltip("node"),
                 alt.Tooltip("curve"),
-                alt.Tooltip("mean:Q", title="MB/s", format=FORMAT),
+                alt.Tooltip("mean:Q", format=FORMAT),
             ],
         )
     )

@@ -10,7 +10,16 @@ import polars as pl
 from elanite.base.rows import rows as rows_of
 from elanite.figures import axes, grouping, published_values
 from elanite.figures.curves import ends, loads, of_loads, signs
-from elanite.figures.style import FORMAT, HOT, Figure, colour, layered, opacity
+from elanite.figures.style import (
+    DASH_DASH_DOT,
+    DASHED,
+    FORMAT,
+    HOT,
+    Figure,
+    colour,
+    layered,
+    shipped_lines,
+)
 from elanite.results.numbers import Number, at_least, averaged, ratio
 from elanite.validation.claims import claims
 from elanite.validation.measures.rows import compute, of_jobs
@@ -116,14 +125,11 @@ def _load(
 
 def _compute_alone(data: pl.DataFrame, order: list[str]) -> alt.Chart:
     """The compute job alone, in the colours for mappings with the same nodes."""
-    base: alt.Chart = alt.Chart(data).mark_line(strokeDash=[4, 3], strokeWidth=1.2)
-    chart: alt.Chart = base.encode(
-        x=alt.X("offered:Q"),
-        y=alt.Y("mean:Q"),
-        color=colour("mapping", order, "I/O nodes"),
-        opacity=opacity(data),
+    base: alt.Chart = alt.Chart(data).mark_line(strokeDash=DASHED, strokeWidth=1.2)
+    chart = base.encode(
+        x=alt.X("offered:Q"), y=alt.Y("mean:Q"), color=colour("mapping", order, "I/O nodes")
     )
-    return chart
+    return shipped_lines(chart, data, DASH_DASH_DOT, DASHED)
 
 
 Server = TypedDict(

@@ -182,5 +182,5 @@ def _scaling(rows: pl.DataFrame) -> Iterator[Figure]:
         title,
         "",
         caption,
-        layered(title, curves(data, "curve", "call", x, "added, µs", unit="µs")),
+        layered(title, curves(data, "curve", "call", x, "added, µs")),
     )

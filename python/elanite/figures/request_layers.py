@@ -12,23 +12,28 @@ import polars as pl
 
 from elanite.base.text import SCALE, heading, worded
 from elanite.errors import UsageError
-from elanite.figures import axes, dodge, published_values
+from elanite.figures import axes, dodge, published_values, tooltips
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.colours import PALETTE
 from elanite.figures.style import (
     BYTES,
+    DASH_DASH_DOT,
+    DASHED,
+    DOTTED,
     FORMAT,
     MARKS,
     PADDING,
     RULE,
     SMALL,
     colour,
-    opacity,
+    shipped_intervals,
+    shipped_lines,
+    shipped_marks,
     size_axis,
 )
 from elanite.inputs.figure_checks import UNITS, factor, wrong_unit
-from elanite.results.frames import SUFFIX, averaged, summarise
+from elanite.results.frames import SHIPPED, SUFFIX, averaged, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -173,17 +178,20 @@ def companion_curves(
     # Each line has one value at a place; what its place decides would cut it into points.
     several = data.group_by(CURVE, x).agg(pl.col(free).n_unique())
     apart = [name for name in free if (several[name] > 1).any()]
-    detail = [alt.Detail(f"{axes.field(name)}:N") for name in apart]
-    data = data.select(CURVE, x, *apart, "mean")
-    base = alt.Chart(data)
-    line = (
-        base.mark_line(strokeDash=[4, 3], strokeWidth=1.2)
-        if grouping_of.measurable(rows, x)
-        else base.mark_point(size=90, strokeDash=[2, 2], strokeWidth=1.2)
+    shipped = [name for name in data.columns if name == SHIPPED]
+    data = data.select(CURVE, x, *apart, "mean", *shipped)
+    base = alt.Chart(data).encode(
+        x=alt.X(f"{x}:{'O' if steps else 'Q'}"),
+        y=alt.Y("mean:Q"),
+        color=colour(CURVE, order, asked["legend"]),
+        detail=[alt.Detail(f"{axes.field(name)}:N") for name in (*apart, *shipped)],
     )
-    place = alt.X(f"{x}:{'O' if steps else 'Q'}")
-    found = line.encode(
-        x=place, y=alt.Y("mean:Q"), color=colour(CURVE, order, asked["legend"]), detail=detail
+    found = (
+        shipped_lines(
+            base.mark_line(strokeDash=DASHED, strokeWidth=1.2), data, DASH_DASH_DOT, DASHED
+        )
+        if grouping_of.measurable(rows, x)
+        else base.mark_point(size=90, strokeDash=DOTTED, strokeWidth=1.2)
     )
     return [found], data["mean"].to_list()
 
@@ -218,33 +226,41 @@ def bars(
     title = asked["y_title"]
     curves = data[CURVE].unique(maintain_order=True).to_list()
     steps = every[x].unique(maintain_order=True).to_list()
+    along = alt.X(
+        f"{x}:N",
+        title=asked["x_title"] or axes.title(x),
+        sort=steps,
+        axis=alt.Axis(labelAngle=0, labelExpr=_labels(every, x)),
+    )
+    data = tooltips.placed(data, x)
+    alone = len(curves) <= 1
+    tint = colour(CURVE, curves, asked["legend"])
     base = alt.Chart(data).encode(
-        x=alt.X(
-            f"{x}:N",
-            title=asked["x_title"] or axes.title(x),
-            sort=steps,
-            axis=alt.Axis(labelAngle=0, labelExpr=_labels(every, x)),
-        ),
-        color=colour(CURVE, curves, asked["legend"]) if len(curves) > 1 else alt.Undefined,
-        xOffset=alt.XOffset(f"{CURVE}:N", sort=curves) if len(curves) > 1 else alt.Undefined,
+        x=along,
+        color=alt.Undefined if alone else tint,
+        xOffset=alt.Undefined if alone else alt.XOffset(f"{CURVE}:N", sort=curves),
     )
     ends = axes.ends(reach)
     scale = axes.scale(ends)
     tips = [alt.Tooltip(f"{end}:Q", format=FORMAT) for end in ("mean", "low", "high")]
-    alone = len(curves) <= 1
     bars = base.mark_bar(
         size=70 if alone else alt.Undefined, color=PALETTE[0] if alone else alt.Undefined
     ).encode(
         y=alt.Y("mean:Q", title=title, scale=scale, stack=None),
-        opacity=opacity(data),
-        tooltip=[alt.Tooltip(x), alt.Tooltip(CURVE), *more, *tips],
+        tooltip=[
+            tooltips.at(data, along),
+            alt.Tooltip(CURVE, title=asked["legend"]),
+            *more,
+            *tips,
+        ],
     )
+    bars = shipped_marks(bars, data, PALETTE[0] if alone else tint)
     if not axes.widths(data):
         return [bars], ""
     rules = base.mark_rule(strokeWidth=1.5).encode(
         y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q"), color=alt.ColorValue(RULE)
     )
-    return [bars, rules], axes.cut(data, ends, mark(x, several=len(curves) > 1))
+    return [bars, shipped_intervals(rules, data)], axes.cut(data, ends, mark(x, several=not alone))
 
 
 def curves(
@@ -264,10 +280,9 @@ def curves(
     """
     every, reach, more = around
     title = asked["y_title"]
-    unit = title.rsplit(", ", 1)[-1] if ", " in title else ""
     log, x = asked["log"], asked["x"]
     along, kind = axis(asked, every, stated)
-    data = dodge.moved(data, x, along)
+    data = tooltips.placed(dodge.moved(data, x, along), x)
     ends = axes.ends(reach, [*published_values.drawn(stated), *more], log=log)
     found = layers_of.curves(
         data,
@@ -275,7 +290,6 @@ def curves(
         asked["legend"],
         along,
         title,
-        unit,
         reach=ends,
         log=log,
         lines=lines,

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from elanite.figures.colours import RED, tints
+from elanite.figures.tooltips import titled
 from elanite.results.frames import SHIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import polars as pl
-    from altair.utils.schemapi import UndefinedType
 
     from elanite.figures.grid import Grid
 
@@ -66,8 +66,23 @@ LIVE = (REASONS, SLIDES, BUILDS_UP)
 PADDING = 8
 """Pixels between the frame and the first and the last place on a horizontal axis."""
 
-PALE = 0.4
-"""The opacity of points that were not simulated in a report's run."""
+OUTLINE, DASH_DOT, DOTTED = [3.0, 1.5], [8, 3, 2, 3], [2, 2]
+"""The dashes of shipped results, which were not simulated in a report's run: of their marks'
+outlines, of their lines, and of their intervals. Other lines are dashed or dotted.
+"""
+
+DASHED = [4, 3]
+"""The dashes of curves for other rows beside the solid ones."""
+
+DASH_DASH_DOT = [*DASHED, 1, 3]
+"""The dashes of such curves along shipped results."""
+
+SOLID = [1, 0]
+
+OUTLINED, AREA, LARGE = 1.5, 55, 130
+"""The width of these outlines in pixels, the area of a figure's marks in square pixels, and that of
+marks with dashed outlines, which need room for their dashes.
+"""
 
 BYTES = (
     "datum.value >= 1048576 ? format(datum.value / 1048576, '.4~r') + ' MB' :"
@@ -186,7 +201,7 @@ def layered(
     height: float = HEIGHT,
 ) -> alt.LayerChart:
     """Layers in one frame, by default in the common size."""
-    chart = alt.layer(*layers).properties(title=title, width=width, height=height)
+    chart = alt.layer(*titled(layers)).properties(title=title, width=width, height=height)
     assert isinstance(chart, alt.LayerChart)  # noqa: S101 - it is a facet only where a layer is one
     return chart
 
@@ -210,12 +225,59 @@ def colour(column: str, order: Sequence[str], title: str, given: Sequence[str] =
     )
 
 
-def opacity(data: pl.DataFrame) -> alt.Opacity | UndefinedType:
-    """The marks' opacity: shipped reference results are pale, and no line joins them to others."""
+def shipped_lines(
+    lines: alt.Chart, data: pl.DataFrame, dashes: Sequence[float], usual: Sequence[float] = SOLID
+) -> alt.Chart:
+    """Lines with the ``dashes`` along shipped reference results, which no line joins to others;
+    elsewhere they keep their ``usual`` ones.
+    """
     if SHIPPED not in data.columns:
-        return alt.Undefined
-    pale = alt.Scale(domain=[False, True], range=[1, PALE])
-    return alt.Opacity(f"{SHIPPED}:O", scale=pale, legend=None)
+        return lines
+    found: alt.Chart = lines.encode(strokeDash=_by_origin(list(dashes), list(usual)))
+    if lines.encoding.detail is alt.Undefined:
+        found = found.encode(detail=alt.Detail(f"{SHIPPED}:N"))
+    return found
+
+
+def shipped_marks(marks: alt.Chart, data: pl.DataFrame, tint: alt.Color | str) -> alt.Chart:
+    """Filled marks that are hollow, with dashed outlines, for shipped reference results."""
+    if SHIPPED not in data.columns:
+        return marks
+    stroke = (
+        alt.StrokeValue(tint)
+        if isinstance(tint, str)
+        else alt.Stroke(tint["shorthand"], scale=tint["scale"], legend=None)
+    )
+    hollow = marks.encode(
+        fillOpacity=_by_origin(0, 1), stroke=stroke, strokeWidth=_by_origin(OUTLINED, 0)
+    )
+    return shipped_outlines(hollow, data)
+
+
+def shipped_outlines(marks: alt.Chart, data: pl.DataFrame) -> alt.Chart:
+    """Marks with outlines, which are dashed for shipped reference results."""
+    if SHIPPED not in data.columns:
+        return marks
+    found: alt.Chart = marks.encode(strokeDash=_by_origin(OUTLINE, SOLID))
+    return found
+
+
+def area(data: pl.DataFrame) -> alt.SizeValue:
+    """The area of points, which is larger for shipped reference results."""
+    return _by_origin(LARGE, AREA) if SHIPPED in data.columns else alt.SizeValue(AREA)
+
+
+def shipped_intervals(rules: alt.Chart, data: pl.DataFrame) -> alt.Chart:
+    """Intervals that are dotted for shipped reference results."""
+    if SHIPPED not in data.columns:
+        return rules
+    found: alt.Chart = rules.encode(strokeDash=_by_origin(DOTTED, SOLID))
+    return found
+
+
+def _by_origin(shipped: object, usual: object) -> Any:
+    """A value for shipped reference results, and the value for others."""
+    return alt.condition(f"datum.{SHIPPED}", alt.value(shipped), alt.value(usual))
 
 
 def shape(column: str, order: Sequence[str], title: str) -> alt.Shape:

@@ -85,7 +85,7 @@ def facts(report: ReportContent) -> dict[str, Any]:
         "sections": found,
         "headline": headline(verdicts),
         "note": report.note,
-        "pale": any(
+        "shipped": any(
             figure.shipped for section in found for figure in section.figures if figure.grid is None
         ),
         **_of_papers([v for v in verdicts if not v.claim.today]),

@@ -3,8 +3,8 @@
 A quick run leaves out points that no claim is measured on (see ``quick``), and a figure that draws
 them would have empty axes. ``data/reference.parquet`` ships these points' measured rows, found by
 identity. A quick run's report draws them beside its own points and marks them: each row has the
-column ``shipped``, means keep it, curve points are pale, and captions mention it. Claims and stores
-never see these rows.
+column ``shipped``, means keep it, marks are hollow with dashed outlines, and captions mention it.
+Claims and stores never see these rows.
 
 An identity contains the model revision: rows from an older revision are not found, and a figure
 lacks them rather than mixes revisions. ``make docs`` renews the file from a whole run

@@ -114,7 +114,7 @@ def shortened(claim: Claim, seed: int = FIRST_SEED) -> bool:
 
 NOTE = (
     "This is a quick run: windows are shorter, one seed stands for several, and points that no"
-    " claim needs are left out; figures show the shipped results of these points, pale. A claim"
+    " claim needs are left out; figures show the shipped results of these points, hollow. A claim"
     " whose points were shortened is resolved only if its whole interval decides; elanite reproduce"
     " --decide adds runs to the others."
 )
