@@ -196,7 +196,8 @@ def test_a_switch_without_links_in_a_direction_is_printed(
     small = plan(
         sources.read("experiment", SMALL), [mesh], ["series.ping.to=1", "series.load.nodes=4"]
     )
-    _print(matrix(small.series("load")[0], Results({8: 10.0})), "a point", "")
+    point = small.series("load")[0]
+    _print(matrix(point, Results({8: 10.0})), "a point", "", point.json)
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("switch")]
     assert [row.split("  ")[0] for row in rows] == [
         "switch 0,0",
@@ -252,7 +253,7 @@ def test_links_that_were_down_are_marked(capsys: pytest.CaptureFixture[str]) -> 
         chosen.json, TINY.table("", "links"), empty("slices"), (0.0, 120.0), 0, faults
     )
     assert everything.failed == {3, 7, 8, 10, 11, 12, 14, 15}
-    _print(everything, "a point", "")
+    _print(everything, "a point", "", chosen.json)
     said = capsys.readouterr().out
     assert "failed: cable from switch 1.1 to switch 2.1: down from 5 µs to 9 µs" in said
     assert "failed: all cables: bit error rate 1e-09" in said
@@ -271,7 +272,8 @@ def test_links_that_were_down_are_marked(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_an_idle_network_has_no_most_loaded_link(capsys: pytest.CaptureFixture[str]) -> None:
     small = plan(sources.read("experiment", SMALL))
-    _print(matrix(small.series("load")[0], Results({})), "a point", "")
+    point = small.series("load")[0]
+    _print(matrix(point, Results({})), "a point", "", point.json)
     printed = capsys.readouterr().out
     assert "delays: none\nwaits: none\n" in printed
     assert "100 of" not in printed

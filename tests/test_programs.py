@@ -306,6 +306,39 @@ def test_an_override_names_a_program(elanite: Run) -> None:
     assert flows["start_ps"].to_list() == [2_000_000, 2_000_000, 22_000_000]
 
 
+def test_hosts_of_a_graph_have_their_names(folder: Path, elanite: Run) -> None:
+    (folder / "net.txt").write_text(
+        "switch s0\nswitch s1\n"
+        + "".join(f"node h{each}\nh{each} s{each // 2}\n" for each in range(4))
+        + "s0 s1\n"
+    )
+    assert elanite("import", "net.txt").code == 0
+    lists = "".join(f'[series.flows.{name}]\nfile = "{name}.csv"\n' for name in "ab")
+    for name, ends in (("a", "0,2"), ("b", "3,2")):
+        (folder / f"{name}.csv").write_text(f"start,source,destination,size\n0 us,{ends},64 KB\n")
+    (folder / "mine.toml").write_text(HEAD.replace("infiniband-ndr", "net.toml") + lists)
+    assert elanite("run", "mine.toml", "--html", "page.html").code == 0
+    tables = tables_of((folder / "page.html").read_text(encoding="utf-8"))
+    assert {row[1] for row in tables["Flows with the largest slowdown"][1:]} == {
+        "node 0 (h0)",
+        "node 3 (h3)",
+    }
+    for caption in ("Hottest links", "Links that programs share"):
+        assert "switch s1 → node 2 (h2)" in {row[0] for row in tables[caption]}
+    assert "switch s1 to node 2 (h2)" in elanite("congestion", "mine.toml").out
+
+
+def test_an_empty_table_names_its_reason(folder: Path, elanite: Run) -> None:
+    run = '[run]\nwarm_up = "5 us"\nwindow = "50 us"\nbatches = 5\n'
+    (folder / "mine.toml").write_text(
+        HEAD.replace("[[series]]", f"{run}[[series]]") + NOISE + 'load = "1 GB/s"\n'
+    )
+    for table, key in (("shares", "[series.traces.NAME]"), ("flows", "[series.flows.NAME]")):
+        ended = elanite("run", "mine.toml", "--table", table)
+        assert (ended.code, ended.out) == (0, "")
+        assert key in ended.err
+
+
 @pytest.mark.usefixtures("folder")
 def test_an_unknown_table_is_named(elanite: Run) -> None:
     ended = elanite("run", "mine.toml", "--table", "flow")

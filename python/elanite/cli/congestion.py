@@ -83,7 +83,7 @@ class Congestion(Request):
             for each in result.points:
                 heading = f"{each.experiment} {each.series}, point {each.id}, seed {each.seed}"
                 about = ", ".join(f"{key} {plain(value)}" for key, value in each.parameters.items())
-                _print(result.congestion(each), heading, about)
+                _print(result.congestion(each), heading, about, each.json)
         elif format_ is OutputFormat.JSON:
             data(
                 json.dumps(
@@ -134,7 +134,8 @@ def _of_run(folder: Path, format_: OutputFormat) -> None:
             if "program" in about
             else f"replay {about['id']}"
         )
-        _print(matrix, heading, f"{about['options']['ranks']} ranks on {about['machine']}")
+        ranks = f"{about['options']['ranks']} ranks on {about['machine']}"
+        _print(matrix, heading, ranks, json.dumps(about["point"]))
     elif format_ is OutputFormat.JSON:
         chosen = {
             key: about[key]
@@ -171,12 +172,15 @@ def _json(point: Point, matrix: Matrix) -> dict[str, object]:
     }
 
 
-def _print(matrix: Matrix, heading: str, about: str) -> None:
-    """One matrix: the longest path's steps, then the switches level by level."""
+def _print(matrix: Matrix, heading: str, about: str, point: str) -> None:
+    """One matrix: the longest path's steps, then the switches level by level; ``point`` is the
+    machine's configuration.
+    """
     import polars as pl
 
     from elanite.base.rows import rows as rows_of
     from elanite.base.text import counted, number
+    from elanite.mpirun.summary import named
     from elanite.results.congestion import Fault, in_words
 
     screen = console()
@@ -188,7 +192,7 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
             continue
         link, switch = (
             table.top_k(1, by=column).row(0, named=True)
-            for table in (matrix.links, matrix.switches)
+            for table in (named(matrix.links, point), matrix.switches)
         )
         screen.print(
             f"100 of {what}: of links {number(link[column])} µs, {link['from']} to {link['to']};"

@@ -154,8 +154,18 @@ def known_table(name: str) -> None:
         raise _unknown("--table", "table", name, list(TABLES))
 
 
-def of_table(frame: pl.DataFrame, format_: OutputFormat) -> None:
-    """Print a point table other than the measured values."""
+_EMPTY = {
+    "flows": ": no point has a list of flows ([series.flows.NAME])",
+    "shares": (
+        ": packets are counted by program where traces or lists of flows run"
+        " ([series.traces.NAME], [series.flows.NAME])"
+    ),
+}
+"""Why a stored table may be empty."""
+
+
+def of_table(frame: pl.DataFrame, format_: OutputFormat, name: str = "") -> None:
+    """Print a point table other than the measured values; ``name`` is the stored table's."""
     from elanite.cli.tables import blocks
 
     if format_ is OutputFormat.JSON:
@@ -163,7 +173,7 @@ def of_table(frame: pl.DataFrame, format_: OutputFormat) -> None:
     elif format_ is not OutputFormat.TABLE:
         rows(frame, format_)
     elif frame.is_empty():
-        say("the table is empty")
+        say(f"the table is empty{_EMPTY.get(name, '')}")
     else:
         shown = [
             {name: _cell(value) for name, value in row.items()}

@@ -273,7 +273,7 @@ class Run(Request):
         if self.table == "rows":
             output.results(result, self.format_, chosen)
         else:
-            output.of_table(result.table(self.table), self.format_)
+            output.of_table(result.table(self.table), self.format_, self.table)
         say_builds(result.store)
         without = limits.without_results(result)
         warn(without)

@@ -24,6 +24,7 @@ from elanite import _core
 from elanite.base.text import counted, number, part
 from elanite.base.units import stated
 from elanite.errors import RunError
+from elanite.mpirun.summary import named
 from elanite.report.pages.curves import label_of, loadless
 from elanite.report.pages.frame import PageTable
 from elanite.report.pages.traffic import HOTTEST
@@ -95,7 +96,7 @@ def hottest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> li
         begin, end = window(point, store)
         length = (end - begin) * 1e6
         links = (
-            waits(point.json, counted)
+            named(waits(point.json, counted), point.json)
             .select(
                 "link",
                 name=NAMED,

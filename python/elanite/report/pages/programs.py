@@ -9,7 +9,7 @@ import polars as pl
 from elanite.base.text import counted, number
 from elanite.base.units import amount
 from elanite.figures import flows
-from elanite.mpirun.summary import size
+from elanite.mpirun.summary import named, size
 from elanite.report.pages.curves import PROGRAMS, label_of
 from elanite.report.pages.frame import PageTable, Section
 from elanite.results.congestion import parallel
@@ -105,7 +105,13 @@ def _flows(point: Point, store: Store, columns: Sequence[str]) -> pl.DataFrame:
     own = _label(point, columns)
     parts = [pl.lit(own)] if own else []
     parts += [pl.col("job")] if several or not own else []
-    return table.with_columns(label=pl.concat_str(parts, separator=", "), seed=pl.lit(point.seed))
+    ends = {
+        name: pl.format("node {}", column)
+        for name, column in (("from", "source"), ("to", "destination"))
+    }
+    label = pl.concat_str(parts, separator=", ")
+    table = table.with_columns(label=label, seed=pl.lit(point.seed), **ends)
+    return named(table, point.json)
 
 
 def _exact(count: int) -> str:
@@ -135,8 +141,8 @@ def _slowest(every: pl.DataFrame) -> PageTable:
         (
             f"{row['label']}, {row['flow']}",
             *([str(row["seed"])] if seeds else []),
-            f"node {row['source']}",
-            f"node {row['destination']}",
+            row["from"],
+            row["to"],
             _exact(row["size"]),
             number(row["start_ps"] / 1e6),
             number(row["fct_ps"] / 1e6),
@@ -220,11 +226,11 @@ def _shared_links(point: Point, store: Store, words: str) -> PageTable | None:
     found = shared(store.table(point.id, "shares"), store.table(point.id, "links"))
     if found.is_empty():
         return None
-    named = parallel(point.json)
+    found, apart = named(found, point.json), parallel(point.json)
     programs = [name for name in found.columns if name not in ("link", "from", "to", "waiting_ps")]
     rows = [
         (
-            named.get(row["link"], f"{row['from']} → {row['to']}"),
+            apart.get(row["link"], f"{row['from']} → {row['to']}"),
             *(size(row[name]) if row[name] else "" for name in programs),
             "" if row["waiting_ps"] is None else number(row["waiting_ps"] / 1e6),
         )
