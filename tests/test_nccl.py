@@ -367,6 +367,7 @@ def test_a_rank_is_at_most_so_many_slots_ahead(algorithm: Algorithm, slots: int)
             "ring",
             "`scan` is not an operation of NCCL here; there are all_reduce, all_gather",
         ),
+        ("alltoall_perf 64 MB over 8", "ring", "there are .*; write it with elanite goal alltoall"),
         ("all_reduce 64 MB over 8 with 0 channels", "ring", "0 channels; there are 1 to 64"),
         ("all_reduce 64 MB over 0 x 8", "ring", "0 ranks; there are 1 to"),
         (
@@ -387,6 +388,13 @@ def test_a_rank_is_at_most_so_many_slots_ahead(algorithm: Algorithm, slots: int)
 def test_calls_that_are_refused(call: str, algorithm: Algorithm, wrong: str) -> None:
     with pytest.raises(UsageError, match=wrong):
         NcclCall.of(call, algorithm)
+
+
+def test_names_and_sizes_of_nccl_tests_are_calls() -> None:
+    assert NcclCall.of("all_reduce_perf 64M over 8", "ring") == NcclCall.of(
+        "AllReduce 64 MB over 8", "ring"
+    )
+    assert NcclCall.of("broadcast 1G over 2 x 4", "ring").size == 2**30
 
 
 def test_the_command_writes_a_call_that_a_machine_replays(

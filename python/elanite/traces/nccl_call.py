@@ -47,7 +47,8 @@ class NcclCall:
         if found is None:
             raise UsageError(f"`{text}` is not a call of NCCL; write for example {_EXAMPLE}")
         what = _named(found["what"])
-        quantity = _core.quantity(found["size"])
+        plain = re.fullmatch(r"[\d.]+ ?[KMG]", found["size"])  # as NCCL-tests have sizes
+        quantity = _core.quantity(f"{found['size']}B" if plain else found["size"])
         if quantity is None or quantity[1] != "B":
             raise UsageError(
                 f"`{text}`: the size {found['size']} is not understood; write for example"
@@ -85,11 +86,13 @@ class NcclCall:
 
 
 def _named(name: str) -> str:
-    """A name's operation: ``all_reduce``, ``allreduce``, ``AllReduce``."""
+    """A name's operation: ``all_reduce``, ``allreduce``, ``AllReduce``, ``all_reduce_perf``."""
     plain = {each.replace("_", ""): each for each in OPERATIONS}
-    what = plain.get(name.lower().replace("_", ""))
+    word = name.lower().removesuffix("_perf").replace("_", "")
+    what = plain.get(word)
     if what is None:
+        other = "; write it with elanite goal alltoall" if word == "alltoall" else ""
         raise UsageError(
-            f"`{name}` is not an operation of NCCL here; there are {', '.join(OPERATIONS)}"
+            f"`{name}` is not an operation of NCCL here; there are {', '.join(OPERATIONS)}{other}"
         )
     return what
