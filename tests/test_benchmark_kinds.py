@@ -62,6 +62,10 @@ NCCL = """\
             " ]\n# Uni-directional Bandwidth (MB/sec)\n#  8  16\n1  3.0  4.0\n",
             r":5: MPI Multiple .*: the columns `# Uni-directional",
         ),
+        (
+            IMB.format("Bcast").replace("/sec", "/sec defects").replace("1000.0", "1000.0 7.00"),
+            r":4: Bcast: its check of the data failed",
+        ),
         (IMB.format("Multi-PingPong"), r":4: Multi-PingPong: its time is that of several"),
         (IMB.format("PingPongMT"), r":4: PingPongMT: its time is that of several messages"),
         (IMB.format("Reduce_local"), r":4: Reduce_local: its values are no ping's"),

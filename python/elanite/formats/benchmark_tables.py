@@ -8,7 +8,7 @@ names are those that OSU 3.1 to 7.5, IMB 2017 to 2021, NCCL-tests 2.0 to 2.17 an
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 OSU, IMB, NCCL, PERFTEST = "OSU", "IMB", "NCCL-tests", "perftest"
 
@@ -131,6 +131,8 @@ class Table:
     """The names of an NCCL table's columns."""
     refused: str = ""
     """Why the table's values are of no metric."""
+    defects: int | None = None
+    """The column with the result of IMB's check, if it was built with one."""
 
     @property
     def name(self) -> str:
@@ -157,7 +159,9 @@ def heading(bare: str, named: Benchmark) -> Table | None:
         for column in ("t[usec]", "t_pure[usec]", "t_avg[usec]", "mbytes/sec"):
             if column in columns and first != "group":
                 metric = "accepted" if column == "mbytes/sec" else "latency"
-                return _table(named, IMB, metric, columns.index(column))
+                table = _table(named, IMB, metric, columns.index(column))
+                checked = columns.index("defects") if "defects" in columns else None
+                return replace(table, defects=checked)
         return Table(named, "", 0, refused=_COLUMNS.format(bare))
     if bare.startswith("#") and "algbw" in columns:
         if "time" not in columns or first != "size":  # NCCL 1 has bytes, and milliseconds

@@ -296,8 +296,11 @@ def _number(table: Table, words: list[str], file: Path, line: int) -> float:
             f"{table.name}: the bus bandwidth of a single rank: processes without MPI (make MPI=1)"
             " run apart from each other",
         )
-    if "Fail" in words or any(
-        name == "#wrong" and cell not in ("0", "N/A") for name, cell in named
+    defects = words[table.defects : table.defects + 1] if table.defects else []
+    if (
+        "Fail" in words
+        or any(re.fullmatch(r"[0.]+", cell) is None for cell in defects)
+        or any(name == "#wrong" and cell not in ("0", "N/A") for name, cell in named)
     ):
         fail(
             file,
