@@ -397,7 +397,7 @@ SPOILT = [
     ("dot", "25 Gb/s", "25 apples", r": rate `25 apples` is not a rate"),
     ("gml", "target 7", "target 8", r": it is no graph in GML: .*; correct the place"),
     ("gml", '"100G"', '"100G', r": it is no graph in GML: "),
-    ("node-link", '"target": "h0"', '"target": "h9"', r": links\[0\]: there is no node `leaf`"),
+    ("node-link", '"target": "h0"', '"target": "h9"', r": links\[0\]: there is no node `h9`"),
     ("node-link", '"id": "h1"', '"id": "h0"', r": nodes\[2\]: the id `h0` is missing, or taken"),
     ("node-link", '"nodes": [', '"nodes": [3, ', r": `nodes` is no list of objects"),
     ("edges", "a b 3", "a a 3", r":3: a cable joins `a` to itself"),

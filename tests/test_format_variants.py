@@ -440,7 +440,6 @@ def test_routes_of_simgrid_from_a_host_to_itself(tmp_path: Path) -> None:
             "# from the busbw of a test\ntopology: [ Ring ]\nnpus_count: [ 8 ]\n",
             "a network of ASTRA-sim's analytical",
         ),
-        ('{"elements": {"nodes": [], "edges": []}}', "a graph of Cytoscape"),
         ('{"nodes": [{"id": 0}], "adjacency": [[]]}', "the adjacency lists of networkx as JSON"),
         ("0b000001 0b000101 100 100 9000 2000 103 102\n", "completion times of flows"),
         ("node1 slots=8\nnode2 slots=8\n", "a list of hosts for mpirun"),

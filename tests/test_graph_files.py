@@ -49,6 +49,8 @@ def test_what_networkx_writes_is_the_same_graph(tmp_path: Path) -> None:
     long = json.dumps(nx.node_link_data(nx.path_graph(9000), edges="links"), indent=4)
     assert long.index('"links"') > recognition._SAMPLE
     assert len(read(tmp_path, long).cables) == 8999
+    plain = read(tmp_path, json.dumps(nx.cytoscape_data(nx.convert_node_labels_to_integers(graph))))
+    assert (len(plain.switches), len(plain.nodes), len(plain.cables)) == (3, 3, 6)
     directed = nx.node_link_data(graph.to_directed(), edges="links")
     assert len(read(tmp_path, json.dumps(directed)).cables) == 6
 
@@ -59,10 +61,25 @@ def test_ends_in_json_may_be_places_in_the_list(tmp_path: Path) -> None:
     found = read(tmp_path, json.dumps({"links": links, "nodes": nodes}))
     assert [(each.one, each.other) for each in found.cables] == [("s", "b"), ("a", "s")]
     assert list(found.nodes) == ["a", "b"]
-    for wrong in (3, True, None):
+    for wrong in (3, 4):
         text = json.dumps({"links": [*links, {"source": 0, "target": wrong}], "nodes": nodes})
         with pytest.raises(UsageError, match=rf"links\[2\]: there is no node `{wrong}`"):
             read(tmp_path, text)
+
+
+def test_links_have_both_ends(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"links\[0\]: `source` or `target` is missing"):
+        read(tmp_path, '{"nodes": [{"id": "a"}], "links": [{"id": "l", "source": "a"}]}')
+
+
+def test_drawings_in_javascript_have_other_keys(tmp_path: Path) -> None:
+    kinds = [{"kind": "switch"}, {"kind": "node"}]
+    nodes = [{"key": each, "attributes": about} for each, about in zip("ab", kinds, strict=True)]
+    edges = [{"source": "a", "target": "b", "attributes": {"rate": "25 Gb/s"}}]
+    vis = [{"from": "a", "to": "b", "rate": "25 Gb/s"}]
+    for each in (edges, vis):
+        found = read(tmp_path, json.dumps({"nodes": nodes, "edges": each}))
+        assert (list(found.nodes), found.cables[0].rate) == (["b"], 25 * 10**9)
 
 
 def test_labels_that_repeat_are_no_names(tmp_path: Path) -> None:
@@ -109,6 +126,7 @@ def flow_lines(lists: str, folder: Path, network: Network | None = None) -> list
         ("source;destination;size (MiB);start (ms)\n0;5;1.5;2\n", "2000 us,0,5,1572864 B"),
         ("from\tto\tbytes\tArrival Time (s)\n0\t5\t9\t1e-6\n", "1 us,0,5,9 B"),
         ("src dst bytes start_ns\n0 5 9 4\n", "4 ns,0,5,9 B"),
+        ("time_us,src,dst,bytes\n3,0,5,9\n", "3 us,0,5,9 B"),
         ("src,dst,flow size\n0,5,9\n", "0 us,0,5,9 B"),
     ],
 )
@@ -131,6 +149,8 @@ def test_flows_between_hosts_by_name(tmp_path: Path) -> None:
     [
         ("src,dst,size,start\n0,1,9,0.5\n", r":2: `0\.5` is no start with its unit: name the"),
         ("src,dst,packets,start_us\n0,1,9,5\n", r":1: no column has the flows' bytes"),
+        ("timestamp,src,dst,bytes\n3,0,1,9\n", r":2: `3` is no start with its unit"),
+        ("src,dst,size,t_start\n0,1,9,3\n", r":1: `t start` may be the flows' start"),
         ("src,dst,size\n0,1,9.5\n", r":2: `9\.5` is no whole number of bytes"),
         ("src,dst,size\n0,1\n", r":2: 2 cells stand under 3 names of columns"),
         ("src,dst,size,class\n0,1,9,high\n", r":2: `high` is no number of a class"),

@@ -28,7 +28,12 @@ _SIZE = re.compile(
     r"(?:(?:flow|message|msg|data|transfer|num|tx|total)(?: of)? )?(?:size|bytes|volume)"
     r"(?: (?:in )?(b|bytes?|[kmg]i?b))?"
 )
-_START = re.compile(r"(?:flow )?(?:start|arrival)(?: ?time)?(?: (?:in )?([munp]?s|sec|seconds))?")
+_START = re.compile(
+    r"(?:flow )?(?:(?:start|arrival|begin|release|injection)(?: ?time)?|time(?: ?stamp)?)"
+    r"(?: (?:in )?([munp]?s|sec|seconds))?"
+)
+_TIMELY = re.compile(r".*(?:time|start|begin|arriv|release|inject)")
+"""A name that may be that of a start."""
 _PRIORITY = re.compile(r"(?:traffic )?class|tc|prio(?:rity)?(?: group)?|pg")
 _BYTES = {"b": 1, "byte": 1, "bytes": 1} | {
     f"{prefix}{middle}b": 1024**power
@@ -54,6 +59,8 @@ def read(text: str, file: Path) -> Network:
     if size is None:
         fail(file, first, "no column has the flows' bytes: name it size_bytes")
     network = Network(NAME)
+    if start is None and (name := next(filter(_TIMELY.match, low), "")):
+        fail(file, first, f"`{name}` may be the flows' start: name it start_us, or leave it out")
     if start is None:
         network.notes.append("there is no column with starts: all flows start at 0 s")
     known = {*heading.ends, size, start, priority}

@@ -1,7 +1,8 @@
 """Graphs as networkx and drawing programs keep them: GML, and node-link JSON.
 
 Node-link JSON (``networkx.node_link_data``, D3) has ``nodes`` and ``links``, or ``edges``, whose
-ends are the nodes' ids, or their places in the list. networkx reads GML. Its vertices have their
+ends are the nodes' ids, or their places in the list; in Cytoscape's and graphology's, each has its
+data in an object of its own. networkx reads GML. Its vertices have their
 labels as names, if these are all different, and otherwise their ids; edges may repeat. Attributes
 have the meaning that they have in GraphML (``drawings``).
 """
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from elanite.formats.network import Network
 
-GML, NODE_LINK = "graph in GML", "graph in node-link JSON (networkx, D3)"
+GML, NODE_LINK = "graph in GML", "graph in node-link JSON (networkx, D3, Cytoscape)"
 
 MOST_LETTERS = 16 * 2**20
 """Most letters of a graph in GML: a few hundred thousand edges."""
@@ -59,31 +60,36 @@ def node_link(text: str, file: Path) -> Network:
         content = json.loads(text)
     if not isinstance(content, dict):
         fail(file, None, "a graph in JSON is an object with `nodes` and `links`")
+    if isinstance(content.get("elements"), dict):
+        content = content | content["elements"]
     nodes = _objects(content, "nodes", file)
     links = _objects(content, "links" if "links" in content else "edges", file)
     if len(nodes) + len(links) > MOST_CABLES:
         fail(file, None, f"the graph has more than {MOST_CABLES:,} nodes and links")
     drawn = AttributedGraph(directed=content.get("directed") is True)
     ids = [
-        _name(next((each[key] for key in ("id", "name", "label") if key in each), at))
+        _name(next((each[key] for key in ("id", "key", "name", "label") if key in each), at))
         for at, each in enumerate(nodes)
     ]
     for at, (name, about) in enumerate(zip(ids, nodes, strict=True)):
         if not name or name in drawn.vertices:
             fail(file, None, f"nodes[{at}]: the id `{name}` is missing, or taken")
         drawn.vertex(name, {key: each for key, each in about.items() if key != "id"}, None)
-    ends = [(each.get("source"), each.get("target")) for each in links]
-    numbered = any(_name(end) not in drawn.vertices for both in ends for end in both)
+    ends = [
+        (each.get("source", each.get("from")), each.get("target", each.get("to"))) for each in links
+    ]
+    named = {name: name for name in ids}
+    flat = [end for both in ends for end in both]
+    if all(type(end) is int for end in flat) and not named.keys() >= set(map(_name, flat)):
+        named = {str(place): name for place, name in enumerate(ids)}
     for at, (both, about) in enumerate(zip(ends, links, strict=True)):
-        found = []
+        if None in both:
+            fail(file, None, f"links[{at}]: `source` or `target` is missing")
         for end in both:
-            if not numbered:
-                found.append(_name(end))
-            elif isinstance(end, int) and not isinstance(end, bool) and 0 <= end < len(ids):
-                found.append(ids[end])
-            else:
+            if _name(end) not in named:
                 fail(file, None, f"links[{at}]: there is no node `{str(end)[:40]}`")
-        drawn.edges.append((found[0], found[1], about, None))
+        one, other = (named[_name(end)] for end in both)
+        drawn.edges.append((one, other, about, None))
     return network(drawn, NODE_LINK, file)
 
 
@@ -91,7 +97,17 @@ def _objects(content: dict[str, object], key: str, file: Path) -> list[dict[str,
     found = content.get(key)
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         fail(file, None, f"`{key}` is no list of objects")
-    return found
+    inner = ("data", "attributes")
+    return [
+        {name: value for name, value in each.items() if name not in inner}
+        | {name: value for at in inner for name, value in _inside(each.get(at)).items()}
+        for each in found
+    ]
+
+
+def _inside(value: object) -> dict[str, object]:
+    """An object's values, if it is one."""
+    return {str(name): each for name, each in value.items()} if isinstance(value, dict) else {}
 
 
 def _name(value: object) -> str:

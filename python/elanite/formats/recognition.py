@@ -232,10 +232,6 @@ _RULES: tuple[tuple[str, FileFormat | OtherFormat], ...] = (
         KnownFormat.INFRAGRAPH.value,
     ),
     (
-        r'\A\s*\{\s*"elements"\s*:\s*\{',
-        OtherFormat("a graph of Cytoscape", _GRAPHML),
-    ),
-    (
         r'\A\s*\{(?=[\s\S]*"nodes"\s*:\s*\[)[\s\S]*"adjacency"\s*:\s*\[',
         OtherFormat("the adjacency lists of networkx as JSON", _GRAPHML),
     ),
