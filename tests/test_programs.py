@@ -328,6 +328,27 @@ def test_hosts_of_a_graph_have_their_names(folder: Path, elanite: Run) -> None:
     assert "switch s1 to node 2 (h2)" in elanite("congestion", "mine.toml").out
 
 
+def test_nodes_in_another_order_are_no_placement(folder: Path, elanite: Run) -> None:
+    """A set of nodes has no order: rank 0 would be on the first node by number."""
+    ring(folder, elanite, "ring.goal")
+    for section, said in (
+        (
+            '[series.traces.own]\nfile = "ring.goal"\nnodes = "8-9,0,1"\n',
+            "rank 0 would be on node 0",
+        ),
+        ('[series.flows.own]\nfile = "flows.csv"\nnodes = "64-127,0-63"\n', "node 0 would be on"),
+    ):
+        (folder / "mine.toml").write_text(HEAD + section)
+        for verb in ("check", "run"):
+            ended = elanite(verb, "mine.toml")
+            assert ended.code == 2, str(ended)
+            assert said in ended.err + ended.out
+    (folder / "mine.toml").write_text(
+        f'{HEAD}[series.traces.own]\nfile = "ring.goal"\nnodes = "0-12:3 except 5-6"\n'
+    )
+    assert elanite("check", "mine.toml").code == 0
+
+
 def test_an_empty_table_names_its_reason(folder: Path, elanite: Run) -> None:
     run = '[run]\nwarm_up = "5 us"\nwindow = "50 us"\nbatches = 5\n'
     (folder / "mine.toml").write_text(

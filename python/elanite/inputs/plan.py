@@ -229,7 +229,8 @@ def plan(
             decoded = json.loads(text)
             identity = hashlib.sha256(f"{key}{_core.MODEL_REVISION}".encode()).hexdigest()[:20]
             series, here = decoded["series"], on | json.loads(parameters)
-            (kind,) = decoded["workload"]
+            ((kind, content),) = decoded["workload"].items()
+            _check_order(experiment, f"series.{series}", content)
             point = Point(
                 identity, experiment.name, series, here, decoded["seed"], text, base.name, kind
             )
@@ -251,6 +252,24 @@ def plan(
         figures=tuple(about.get("figure", ())),
         same=tuple(same),
     )
+
+
+def _check_order(experiment: Source, path: str, content: dict[str, object]) -> None:
+    """Refuse nodes of a trace or a list of flows that are not in the order of their numbers, as
+    they are read as a set.
+    """
+    for key in ("traces", "flows"):
+        sections = content.get(key, {})
+        for name, section in sections.items() if isinstance(sections, dict) else ():
+            nodes = str(section.get("nodes", "")).partition("except")[0]
+            numbers = [int(each) for each in re.findall(r"(\d+)(?:-\d+)?(?::\d+)?", nodes)]
+            if numbers != sorted(numbers):
+                what = "rank" if key == "traces" else "node"
+                raise UsageError(
+                    f"{experiment.file}: {path}.{key}.{name}.nodes: `{nodes.strip()}` is a set, and"
+                    f" {what} 0 would be on node {min(numbers)}\n  list the nodes in the order of"
+                    f" their numbers, and number the {what}s of the file in the same order"
+                )
 
 
 def _several(names: str | list[str]) -> list[str]:
