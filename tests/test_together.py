@@ -84,6 +84,7 @@ def test_traces_lie_behind_each_other(rings: Path, elanite: Run) -> None:
             "--at is given 3 times for 2 traces",
         ),
         (("--network", "ideal"), "--network is not for several traces"),
+        (("--placement", "random"), "--placement is for one trace; give several traces their"),
         (("--ranks-per-node", "3"), "one.goal: 4 ranks do not fill nodes of 3"),
         (("--at", "nodes = '0-4'"), "one.goal has 4 ranks, and 5 processes"),
     ],

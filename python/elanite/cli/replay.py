@@ -143,6 +143,7 @@ class Replay(Request):
         """Replay several traces as the experiment that has them."""
         from elanite.cli.engine import Campaign
         from elanite.cli.results import Pictures, finish, stop_if_interrupted
+        from elanite.errors import UsageError
         from elanite.inputs.plan import plan
         from elanite.library.api import Result
         from elanite.report.pages import files
@@ -150,6 +151,11 @@ class Replay(Request):
         from elanite.study import limits
         from elanite.traces import joint_replay
 
+        if self.launch.placement != "block":
+            raise UsageError(
+                "--placement is for one trace; give several traces their nodes:"
+                " --at \"nodes = '0-15'\" for each"
+            )
         self.refuse(
             "several traces",
             *("traces", "at", "machine", "set_", "nodes", "ranks_per_node", "seed", "fault"),
