@@ -217,9 +217,8 @@ impl Place {
         }
         let (real, processor) = self.read(word);
         let spent = match (stage(word), system::is_runnable(thread(word))) {
-            (Stage::Starts, _) => Some(real),
+            (Stage::Starts, _) | (_, Some(false)) => Some(real.min(MOST)),
             (_, Some(true)) => Some(processor),
-            (_, Some(false)) => Some(real.min(MOST)),
             (_, None) => None,
         };
         let left = self.left.load(Ordering::Relaxed);

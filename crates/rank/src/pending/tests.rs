@@ -39,6 +39,19 @@ fn a_thread_that_has_started_is_waited_for_until_it_acts() {
 }
 
 #[test]
+fn a_reader_that_was_late_itself_waits_on() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let start = ThreadStart::announced();
+    let (place, _) = start.0.expect("a place is free");
+    place.real.store(0, Ordering::Relaxed);
+    assert!(
+        place.waits().is_some(),
+        "its last reading was when the computer started"
+    );
+    start.fails();
+}
+
+#[test]
 fn a_thread_that_does_not_act_is_not_waited_for_long() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let over = AtomicBool::new(false);
