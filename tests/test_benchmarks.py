@@ -307,7 +307,7 @@ WHOLE = """\
 
 
 def test_each_benchmark_of_a_file_belongs_to_its_points(tmp_path: Path) -> None:
-    """IMB prints all its benchmarks, each by 2, 4, ... processes, unless it is told otherwise."""
+    """IMB prints all its benchmarks, each by 2, 4, ... processes, without further options."""
     file, notes = tmp_path / "imb.txt", list[str]()
     file.write_text(WHOLE)
     (tmp_path / "operations.toml").write_text(OPERATIONS)

@@ -2,7 +2,7 @@
 
 A figure's tooltips name columns; ``titled`` gives each column without a title that of the axis or
 legend with this column. The ends of an interval have the vertical axis's unit. A legend without a
-title belongs to a single curve, whose name says nothing in a tooltip.
+title belongs to a single curve, and its tooltips have no name of a curve.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ class _Reading:
         self.fan = _FAN.search(file.name) is not None
         self.found: list[BenchmarkValue] = []
         self.refused: dict[str, tuple[int, str]] = {}
-        """Benchmarks whose values are of no metric, each with its first row's line and why."""
+        """Benchmarks that measure no metric of points: the first row's line, and the reason."""
         self.failed: list[tuple[int, str]] = []
         """Rows of samples that IMB did not measure."""
         self.ranks: set[str] = set()

@@ -1,10 +1,10 @@
 """Graphs as networkx and drawing programs keep them: GML, and node-link JSON.
 
-Node-link JSON (``networkx.node_link_data``, D3) has ``nodes`` and ``links``, or ``edges``, whose
-ends are the nodes' ids, or their places in the list; in Cytoscape's and graphology's, each has its
-data in an object of its own. networkx reads GML. Its vertices have their
-labels as names, if these are all different, and otherwise their ids; edges may repeat. Attributes
-have the meaning that they have in GraphML (``drawings``).
+Node-link JSON (``networkx.node_link_data``, D3) has ``nodes`` and ``links``, or ``edges``. The ends
+of a link are the nodes' ids, or their places in the list; in Cytoscape's and graphology's files
+each node and link has its data in an object of its own. networkx reads GML. The names of its
+vertices are their labels, if these are all different, and otherwise their ids; edges may repeat.
+Attributes have the meaning that they have in GraphML (``drawings``).
 """
 
 from __future__ import annotations

@@ -255,8 +255,8 @@ def plan(
 
 
 def _check_order(experiment: Source, path: str, content: dict[str, object]) -> None:
-    """Refuse nodes of a trace or a list of flows that are not in the order of their numbers, as
-    they are read as a set.
+    """Refuse a trace's or a list of flows' nodes that are not in ascending order: the simulator
+    reads them as a set. Raises ``UsageError``.
     """
     for key in ("traces", "flows"):
         sections = content.get(key, {})
