@@ -167,6 +167,7 @@ def test_captions_have_the_loads_that_a_figure_leaves_out() -> None:
     (steady,) = figures.draw(wanted | {"steady": True}, rows)
     assert "Left out: 2 undecided of 6 loads." in steady.caption
     assert len(tabular.table(steady)[1]) == 4
+    assert steady.spec()["layer"][0]["encoding"]["x"]["title"] == "nominal load of a, MB/s per node"
     (every,) = figures.draw(wanted, rows)
     assert "Left out" not in every.caption
     (best,) = figures.draw(base() | {"x": "a.message_bytes", "sustained": True}, rows)

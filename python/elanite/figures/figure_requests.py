@@ -462,9 +462,9 @@ def _axis_column(asked: FigureSection, rows: pl.DataFrame) -> tuple[FigureSectio
     if name == x or x not in rows.columns:
         return asked, rows
     names = asked["names"] | ({name: asked["names"][x]} if x in asked["names"] else {})
-    return asked | {"x": name, "x_title": asked["x_title"] or x, "names": names}, rows.with_columns(
-        pl.col(x).alias(name)
-    )
+    title = asked["x_title"] or axes.title(x)
+    asked |= {"x": name, "x_title": title, "names": names}
+    return asked, rows.with_columns(pl.col(x).alias(name))
 
 
 def _with_policies(rows: pl.DataFrame) -> pl.DataFrame:
