@@ -134,6 +134,17 @@ def test_naps_of_a_thread_without_mpi_take_no_time_of_its_rank(
     exchanges, nap = map(float, ended.out.split())
     assert exchanges < 1000, ended
     assert nap == 7000, ended
+    assert re.search(r"^  repeatable +yes", ended.err, re.MULTILINE), ended
+
+
+@needs_mpi
+def test_a_clock_read_in_a_loop_beside_a_thread_in_mpi_is_a_guess(
+    elanite: Run, mpi_programs: Path
+) -> None:
+    """Its readings take time, and the host decides on their number."""
+    ended = elanite("mpirun", "-n", "2", str(mpi_programs / "worker"), "clock")
+    assert ended.code == 0, ended
+    assert re.search(r"^  repeatable +no: the host's timing", ended.err, re.MULTILINE), ended
 
 
 @needs_mpi

@@ -111,7 +111,9 @@ pub fn endless(
     system: impl FnOnce() -> c_int,
     rung: AfterRing,
 ) -> c_int {
-    while let Some(session) = sleeper().filter(|_| timers::next() != NEVER) {
+    while timers::next() != NEVER
+        && let Some(session) = sleeper()
+    {
         let by = |clock, end| waits(|| by(clock, end));
         if let Some(result) = until_ring(session, timers::next(), by, rung) {
             return result;
@@ -129,7 +131,8 @@ fn in_parts(
 ) -> c_int {
     loop {
         let next = timers::next();
-        let Some(session) = sleeper().filter(|_| next < wait.until) else {
+        let rings = (next < wait.until).then(sleeper).flatten();
+        let Some(session) = rings else {
             let (result, error) =
                 with_error(|| waits(|| by(libc::CLOCK_MONOTONIC, &raw const wait.end)));
             let timed_out = error == libc::ETIMEDOUT;

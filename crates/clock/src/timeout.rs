@@ -28,6 +28,9 @@ pub fn wait(time: Option<u64>, mut by: impl FnMut(Option<timespec>) -> c_int) ->
     if let Some(session) = session::shown().filter(|_| thread::outside()) {
         session.reads_clock();
     }
+    if time.is_none() && timers::next() == NEVER {
+        return waits(|| by(None));
+    }
     let Some(session) = sleeper().filter(|_| time != Some(0)) else {
         let begun = session::shown().filter(|_| thread::outside()).zip(time);
         let end = begun.map(|(session, time)| session.now().saturating_add(time));

@@ -34,7 +34,10 @@ pub fn awaited() -> Option<&'static Session> {
 /// Waits for other threads, without an end or up to a moment. A thread that is cancelled in this
 /// wait never comes back, and is counted for ever. This matters only to a program that cancels
 /// threads that call MPI.
+///
+/// The wait reads no clock: the host decides how far another thread's call has come when it begins.
 pub fn waits<R>(wait: impl FnOnce() -> R) -> R {
+    thread::acted();
     pending::acted();
     if session::get().is_none() || !thread::drives_time() || !thread::outside() {
         return wait();

@@ -222,6 +222,16 @@ fn a_timeout_takes_as_much_simulated_time() {
     rank("timeouts", SETTINGS);
 }
 
+/// The rank's processor may still be at work for the order. A thread waits while others call MPI.
+#[test]
+fn only_a_clock_waits_for_the_processor() {
+    let until = 1_000_000_000;
+    assert_eq!(
+        waits(&rank("endless", SETTINGS)),
+        [(until, RankWait::Sleep { until })]
+    );
+}
+
 #[test]
 fn after_the_end_time_goes_on_alone() {
     assert!(waits(&rank("end", SETTINGS)).is_empty());

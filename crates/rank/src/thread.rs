@@ -85,7 +85,9 @@ impl ThreadState {
                 0
             },
         ));
-        self.drives.set(Some(true));
+        if self.drives.replace(Some(true)) != Some(true) {
+            CALLERS.fetch_add(1, Ordering::Relaxed);
+        }
         if !one_thread() {
             self.counted.set(true);
             pending::calls();
@@ -209,6 +211,15 @@ pub fn begins_or_ends() -> bool {
         number("MPI_Session_finalize"),
     ];
     CALLS.contains(&current().call.get())
+}
+
+/// How many threads have called MPI.
+static CALLERS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether another thread than this has called MPI.
+pub fn others_have_called() -> bool {
+    let own = current().drives.get() == Some(true);
+    CALLERS.load(Ordering::Relaxed) > u32::from(own)
 }
 
 /// Whether this thread is in no MPI call.

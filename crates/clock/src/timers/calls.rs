@@ -470,7 +470,8 @@ unsafe extern "C-unwind" fn sigtimedwait(
 ) -> c_int {
     // SAFETY: null, or a time of the caller.
     let time = unsafe { timeout.as_ref() }.and_then(span);
-    let Some(session) = sleeper().filter(|_| time.is_some() || next() != link::NEVER) else {
+    let ends = time.is_some() || next() != link::NEVER;
+    let Some(session) = ends.then(sleeper).flatten() else {
         return call_next!(
             TIMEDWAIT,
             fn(signals => *const sigset_t, info => *mut siginfo_t, timeout => *const timespec)

@@ -50,6 +50,7 @@ fn run() {
         "fork" => fork(session),
         "threads" => threads(session),
         "timeouts" => timeouts(session),
+        "endless" => endless(session),
         "end" => end(session),
         "calls" => of_mpi(session),
         "measured" => measured(session),
@@ -293,6 +294,28 @@ fn threads(session: &Session) {
     assert_eq!(session.now(), 0, "the rank has not waited for it");
     sleeper().join().expect("a thread");
     assert_eq!(session.now(), 20 * MILLISECOND);
+}
+
+/// Waits without an end, and reads the clock, after an order.
+fn endless(session: &Session) {
+    let mut pipe = [0; 2];
+    session.order(&mut session.lock(), 0, link::Order::Spawn { count: 1 }, &[]);
+    // SAFETY: pointers to the functions' arguments.
+    unsafe {
+        let mut semaphore: libc::sem_t = std::mem::zeroed();
+        libc::sem_init(&raw mut semaphore, 0, 1);
+        assert_eq!(libc::sem_wait(&raw mut semaphore), 0);
+        assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
+        libc::write(pipe[1], c"x".as_ptr().cast(), 1);
+        let mut file = libc::pollfd {
+            fd: pipe[0],
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        assert_eq!(libc::poll(&raw mut file, 1, -1), 1);
+    }
+    session.compute(MILLISECOND);
+    read(libc::CLOCK_MONOTONIC);
 }
 
 fn timeouts(session: &Session) {

@@ -179,9 +179,10 @@ impl Session {
     }
 
     /// The program reads the clock, which shows no time before the simulated processor is done with
-    /// the calls so far.
+    /// the calls so far; a call of another thread that has not ended is none of these.
     pub fn settle(&self) {
         if self.at_work.load(Ordering::Relaxed)
+            && !(thread::outside() && thread::in_calls() > 0)
             && !LEFT.load(Ordering::Relaxed)
             && let Some(mut state) = self.try_lock()
         {
@@ -190,10 +191,20 @@ impl Session {
         }
     }
 
-    /// The program reads the clock again and again: a time step in which MPI does not look.
+    /// The program reads the clock again and again: a time step in which MPI does not look. Where
+    /// another thread has called MPI, too, the host decides how far that one has come by then.
     pub fn pass(&self, state: &mut SessionState) {
         let before = self.now();
-        self.step_by(state, before, |until| RankWait::Sleep { until });
+        self.step_by(state, before, |until| {
+            if thread::others_have_called() {
+                RankWait::Report(Patience {
+                    guessed: true,
+                    ..Patience::until(until)
+                })
+            } else {
+                RankWait::Sleep { until }
+            }
+        });
         self.slept.store(true, Ordering::Relaxed);
         self.out_of_band.passed_by_reading(self.now() - before);
     }
