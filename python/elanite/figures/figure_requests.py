@@ -463,8 +463,8 @@ def _axis_column(asked: FigureSection, rows: pl.DataFrame) -> tuple[FigureSectio
         return asked, rows
     names = asked["names"] | ({name: asked["names"][x]} if x in asked["names"] else {})
     title = asked["x_title"] or axes.title(x)
-    asked |= {"x": name, "x_title": title, "names": names}
-    return asked, rows.with_columns(pl.col(x).alias(name))
+    renamed = asked | {"x": name, "x_title": title, "names": names}
+    return renamed, rows.with_columns(pl.col(x).alias(name))
 
 
 def _with_policies(rows: pl.DataFrame) -> pl.DataFrame:
