@@ -14,9 +14,10 @@ import pytest
 import drawings
 from elanite import figures
 from elanite.base.text import distinct, label, minus, number, part, with_half, worded
+from elanite.base.units import size_text, stated
 from elanite.figures import axes, curves, default_figures, published_values, request_layers, tabular
 from elanite.figures.axes import OWN_AXES
-from elanite.figures.style import Figure, size_axis
+from elanite.figures.style import BYTES, Figure
 from elanite.inputs import sources
 from elanite.validation.claims import claims
 from test_figure_grouping import base
@@ -382,18 +383,32 @@ def test_captions_call_published_values_as_they_are_drawn(name: str) -> None:
             assert one["dashed"].startswith("Grey dashes: "), one["name"]
 
 
-def test_sizes_on_an_axis_have_four_digits_at_most() -> None:
+SIZES = {
+    0: "0 B",
+    1000: "1000 B",
+    1536: "1.5 KB",
+    20_000: "20000 B",
+    1_000_000: "1000000 B",
+    (1 << 20) + 1: "1048577 B",
+    3 << 20: "3 MB",
+    5 << 28: "1.25 GB",
+}
+"""Sizes as the simulator writes them in points, tables and files."""
+
+
+def test_sizes_on_an_axis_are_those_of_tables() -> None:
+    """A size that is not a short number of KB is not rounded to one: 1000000 B."""
     vl_convert = pytest.importorskip("vl_convert")
-    sizes = [100, 20_000, 60_000, 1_000_000, 2_500_000]
+    assert {size: size_text(size) for size in SIZES} == SIZES
+    assert {size: stated(text, "B") for size, text in SIZES.items()} == {one: one for one in SIZES}
+    axis = alt.Axis(labelExpr=BYTES, labelOverlap=False, labelAngle=0)
     chart = (
-        alt.Chart(pl.DataFrame({"size": sizes, "y": sizes}))
+        alt.Chart(pl.DataFrame({"size": list(SIZES)}), width=2000)
         .mark_point()
-        .encode(x=size_axis("size", "x", sizes), y="y")
+        .encode(x=alt.X("size:O", axis=axis))
     )
     drawn = vl_convert.vegalite_to_svg(chart.to_json(validate=False))
-    assert {"19.53 KB", "58.59 KB", "976.6 KB", "2.384 MB"} <= set(
-        re.findall(r">([\d.]+ [KM]?B)<", drawn)
-    )
+    assert re.findall(r">([\d.]+ [KMG]?B)<", drawn) == list(SIZES.values())
 
 
 def test_percentiles_in_headings_have_a_point() -> None:

@@ -13,7 +13,6 @@ import pytest
 
 from elanite.base.text import number
 from elanite.figures import flows as drawn
-from elanite.report.pages import programs
 from elanite.report.pages.programs import shared
 from test_pages import Parts, tables_of
 
@@ -535,12 +534,3 @@ def test_size_classes_have_the_axis_of_their_list(folder: Path, elanite: Run) ->
                 & (pl.col("metric") == "fct_slowdown_p50")
             )["value"]
             assert cell == number(value)
-
-
-def test_the_size_of_a_flow_is_not_rounded_into_another_class() -> None:
-    assert [programs._exact(size) for size in (1, 10_240, 10_241, 3 << 19)] == [
-        "1 B",
-        "10 KB",
-        "10,241 B",
-        "1.5 MB",
-    ]

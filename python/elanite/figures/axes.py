@@ -17,6 +17,7 @@ import altair as alt
 import polars as pl
 
 from elanite.base.text import counted, heading, number, symbol
+from elanite.base.units import size_text
 from elanite.figures.grouping import MACHINE, distinct, identifies, label_without, value_label, word
 from elanite.figures.style import BYTES, FEW, HEIGHT, PADDING, SMALL, size_axis
 from elanite.results.frames import SUFFIX
@@ -187,14 +188,9 @@ def place(value: float | str, x: str) -> str:
     if isinstance(value, str):
         return value
     if x.endswith(SUFFIX["B"]):
-        unit = next((unit for unit in ("MB", "KB") if value >= BYTES_OF[unit]), "B")
-        return f"{value / BYTES_OF[unit]:g} {unit}"
+        return size_text(value)
     unit = next((unit for unit, suffix in SUFFIX.items() if x.endswith(suffix)), "")
     return f"{value:,g} {x}" if x == "nodes" else f"{value:,g} {symbol(unit)}".rstrip()
-
-
-BYTES_OF = {"MB": 2**20, "KB": 2**10, "B": 1}
-"""Size units in bytes."""
 
 
 def share_scale(panels: Sequence[pl.DataFrame], *, log: bool = False) -> bool:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from elanite.base.text import ROUNDING, distinct, number, symbol
+from elanite.base.units import size_text
 from elanite.figures import tabular
 from elanite.results.frames import SHIPPED
 
@@ -170,7 +171,7 @@ def _place_words(place: object, field: str, x: Spec) -> str:
     if not title or not isinstance(place, int | float):
         return ""
     if field.endswith("_bytes"):
-        return f"at {_bytes(place)}"
+        return f"at {size_text(place)}"
     value = (
         f"{place:,g}" if float(place).is_integer() or 0 < abs(place) < SMALL else number(place, 1)
     )
@@ -179,13 +180,6 @@ def _place_words(place: object, field: str, x: Spec) -> str:
         return f"at {value} {first.removesuffix('s') if value == '1' else first} {rest}".rstrip()
     noun, _, unit = title.rpartition(", ")
     return f"at {noun} {value} {unit}" if noun else f"at {title} {value}"
-
-
-def _bytes(size: float) -> str:
-    for power, unit in ((2**20, "MB"), (2**10, "KB")):
-        if size >= power:
-            return f"{number(size / power)} {unit}"
-    return f"{number(size)} B"
 
 
 def _order(place: float | str | None) -> tuple[bool, float, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
+from elanite.base.units import SIZES
 from elanite.figures.colours import RED, tints
 from elanite.figures.tooltips import titled
 from elanite.results.frames import SHIPPED
@@ -85,12 +86,15 @@ marks with dashed outlines, which need room for their dashes.
 """
 
 BYTES = (
-    "datum.value >= 1048576 ? format(datum.value / 1048576, '.4~r') + ' MB' :"
-    " datum.value >= 1024 ? format(datum.value / 1024, '.4~r') + ' KB' : datum.value + ' B'"
+    " : ".join(
+        f"datum.value >= {size} && datum.value * 1000 % {size} == 0"
+        f" ? format(datum.value / {size}, '.3~f') + ' {unit}'"
+        for unit, size in SIZES.items()
+        if size > 1
+    )
+    + " : format(datum.value, 'd') + ' B'"
 )
-"""Vega expression that writes a byte count as the papers do, with four significant digits at
-most.
-"""
+"""Vega expression that writes a byte count as ``size_text`` does, and tables with it."""
 
 
 SMALL = "datum.value && abs(datum.value) < 1e-4 ? format(datum.value, '~e') : datum.label"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
+from elanite.base.units import size_text
 from elanite.results.frames import SUFFIX
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ ENDS = {"low": "interval from", "high": "interval to"}
 PLACE = "_place"
 """The column with a mark's place on an axis of sizes, in words."""
 
-SIZES = {"MB": 2**20, "KB": 2**10}
-"""Size units in bytes."""
-
 EXACT = ",.9~r"
 """The format for numbers on horizontal axes: without the rounding errors of their conversion."""
 
@@ -42,7 +40,7 @@ def placed(data: pl.DataFrame, x: str) -> pl.DataFrame:
     """The data with the sizes on an axis ``x`` in words, for tooltips; other axes are numbers."""
     if not (x.endswith(SUFFIX["B"]) and data.schema[x].is_numeric()):
         return data
-    texts = {value: _size(value) for value in data[x].unique().to_list()}
+    texts = {value: size_text(value) for value in data[x].unique().to_list()}
     return data.with_columns(pl.col(x).replace_strict(texts, return_dtype=pl.String).alias(PLACE))
 
 
@@ -115,12 +113,3 @@ def _text(channel: alt.X | alt.Tooltip, key: str) -> str | None:
     except KeyError:
         return None
     return found if isinstance(found, str) else None
-
-
-def _size(value: float) -> str:
-    """A size in words, to the byte: ``64 KB``, ``1,500 B``."""
-    for unit, size in SIZES.items():
-        text = f"{value / size:.5g}"
-        if value >= size and float(text) * size == value:
-            return f"{text} {unit}"
-    return f"{value:,.9g} B"

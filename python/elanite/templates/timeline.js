@@ -79,8 +79,8 @@ for (const root of document.querySelectorAll(".timeline")) {
       [1 << 30, "GB"],
       [1 << 20, "MB"],
       [1024, "KB"],
-    ].find(([size]) => count >= size) ?? [1, "B"];
-    return `${(count / scale).toLocaleString("en-US", { maximumFractionDigits: 2 })} ${unit}`;
+    ].find(([size]) => count >= size && (1000 * count) % size === 0) ?? [1, "B"];
+    return `${count / scale} ${unit}`; // as tables write it
   };
 
   function sized(canvas, height) {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite.base.text import counted, number
-from elanite.base.units import amount
+from elanite.base.units import size_text
 from elanite.figures import flows
 from elanite.mpirun.summary import named, size
 from elanite.report.pages.curves import PROGRAMS, label_of
@@ -114,12 +114,6 @@ def _flows(point: Point, store: Store, columns: Sequence[str]) -> pl.DataFrame:
     return named(table, point.json)
 
 
-def _exact(count: int) -> str:
-    """A flow's size: in bytes if a larger unit would round it, into another size class perhaps."""
-    shown = size(count)
-    return shown if amount(shown) == count else f"{count:,} B"
-
-
 def _slowest(every: pl.DataFrame) -> PageTable:
     """The flows with the largest slowdown, each with its seed if there are several."""
     seeds = every["seed"].n_unique() > 1
@@ -143,7 +137,7 @@ def _slowest(every: pl.DataFrame) -> PageTable:
             *([str(row["seed"])] if seeds else []),
             row["from"],
             row["to"],
-            _exact(row["size"]),
+            size_text(row["size"]),
             number(row["start_ps"] / 1e6),
             number(row["fct_ps"] / 1e6),
             number(row["ideal_ps"] / 1e6),

@@ -12,6 +12,7 @@ import polars as pl
 from elanite.base.rows import first as row_of
 from elanite.base.rows import rows as rows_of
 from elanite.base.text import counted, number, part
+from elanite.base.units import size_text
 from elanite.errors import Exit
 from elanite.figures.flows import PER_MILLE, rank
 from elanite.inputs.machine import Machine
@@ -123,7 +124,7 @@ def _in_words(operation: PendingOperation) -> str:
     way = "to" if kind in lanes.SENDING else "from"
     label = "any tag" if tag is None else f"tag {tag}"
     tagged = "" if kind in ("get", "atomic", "swap") else f" with {label}"
-    return f"{kind} of {size(amount)} {way} {whom}{tagged}"
+    return f"{kind} of {size_text(amount)} {way} {whom}{tagged}"
 
 
 def _waiting(replay: Replay) -> list[PageTable]:

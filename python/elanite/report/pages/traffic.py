@@ -9,6 +9,7 @@ import polars as pl
 from elanite.base.rows import first
 from elanite.base.rows import rows as rows_of
 from elanite.base.text import counted, part
+from elanite.base.units import size_text
 from elanite.figures import matrix_comparison
 from elanite.mpirun.summary import Link, Sizes, busiest, hottest, named, size, waits
 from elanite.report.pages.frame import PageTable, Section
@@ -120,7 +121,7 @@ def _class(sizes: Sizes, messages: pl.DataFrame) -> str:
     if sizes.most is not None:
         here &= pl.col("bytes") <= sizes.most
     own = messages.filter(here)["bytes"]
-    least, most = (size(float(str(end))) for end in (own.min(), own.max()))
+    least, most = (size_text(float(str(end))) for end in (own.min(), own.max()))
     return f"of {least}" if least == most else f"of {least} to {most}"
 
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from elanite.base.text import number as plain
+from elanite.base.units import size_text
 from elanite.results.looks import more_looks_possible
 from elanite.results.numbers import (
     Case,
@@ -400,7 +401,7 @@ def _name(group: Group) -> str:
 def _value(name: str, value: object) -> str:
     """A column value in words."""
     if name.endswith("_bytes") and isinstance(value, int):
-        return f"{value // 1024} KB" if value >= 1024 else f"{value} B"
+        return size_text(value)
     if name in ("nodes", "rails", "groups") and isinstance(value, int):
         return f"{value} {name}" if value != 1 else f"one {name[:-1]}"
     units = {"_MBps": "MB/s", "_us": "us", "_load": "MB/s"}
