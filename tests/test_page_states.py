@@ -274,7 +274,9 @@ def test_points_that_lose_load_or_whose_seeds_differ_are_not_steady() -> None:
     )
     seeds = curve("y", (10, 10, 0), (20, 20, 0.5))
     assert findings.sentences([seeds], UNITS)[1].startswith("Undecided at 1 of 2 loads")
+    assert [one.folded for one in summaries.tables([seeds] * 51, UNITS)] == [True, True]
     throughput, every = summaries.tables([seeds], UNITS)
+    assert not throughput.folded
     assert throughput.rows[0][throughput.columns.index("undecided at")] == "20 MB/s"
     assert [row[-2:] for row in every.rows] == [
         ("steady", ""),

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from elanite.report.pages.curves import Curve
 
 
+MOST_OPEN = 50
+"""Configurations up to which their table is open; a sweep may have thousands."""
+
+
 def tables(found: Sequence[Curve], units: Mapping[str, str]) -> list[PageTable]:
     """Every curve in a row: for jobs the highest accepted load and the knee, else each metric's
     range.
@@ -65,7 +69,7 @@ def _saturations(found: Sequence[Curve], units: Mapping[str, str]) -> PageTable:
         )
         for curve in found
     ]
-    return PageTable(columns, rows, f"Saturation point of {_every(found)}", right=columns[1:])
+    return _table(columns, rows, f"Saturation point of {_every(found)}")
 
 
 def _throughput(found: Sequence[Curve], units: Mapping[str, str]) -> PageTable:
@@ -94,7 +98,7 @@ def _throughput(found: Sequence[Curve], units: Mapping[str, str]) -> PageTable:
         )
     doubt = ["undecided at"] if any(one.undecided for one in found) else []
     columns = ("configuration", accepted, "at", "steady up to", "saturated from", *doubt, latency)
-    return PageTable(columns, rows, f"Throughput of {_every(found)}", right=columns[1:])
+    return _table(columns, rows, f"Throughput of {_every(found)}")
 
 
 def _states(found: Sequence[Curve], units: Mapping[str, str]) -> PageTable:
@@ -144,7 +148,15 @@ def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Page
     note = f"First and last {axis} of each configuration: {_spans(found)}." if axis else ""
     name = found[0].group or ("" if kind == PROGRAMS else kind)
     caption = f"Every configuration{f' of {name}' if name else ''}"
-    return PageTable(columns, rows, caption, right=columns[1:], note=note)
+    return _table(columns, rows, caption, note)
+
+
+def _table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str, note: str = ""
+) -> PageTable:
+    """A table with a row for each configuration; a long one is closed at first."""
+    folded = len(rows) > MOST_OPEN
+    return PageTable(columns, rows, caption, right=columns[1:], note=note, folded=folded)
 
 
 def _spans(found: Sequence[Curve]) -> str:
