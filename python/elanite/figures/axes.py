@@ -54,6 +54,9 @@ LETTERS = 80
 an angle.
 """
 
+WHOLE = 12
+"""The longest axis of whole numbers that is marked at each; Vega marks a longer one at some."""
+
 PART = ", "
 """The end of a name's part: a machine change."""
 
@@ -296,8 +299,10 @@ def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
         padding=PADDING,
     )
     axis = tens(values) if spread else plain()
-    if not spread and all(value == int(value) for value in values):
-        axis.tickMinStep = 1  # a rail, a count: no mark between whole numbers
+    low, high = math.ceil(values[0]), math.floor(values[-1])
+    if not spread and high - low <= WHOLE and all(value == int(value) for value in values):
+        # A rail, a count: no mark between whole numbers.
+        axis.values, axis.format = list(range(low, high + 1)), ",d"
     return alt.X(f"{field(column)}:Q", title=titled(name, column), scale=along, axis=axis)
 
 

@@ -1,9 +1,10 @@
 """Default figures for experiments without ``[[figure]]``, by benchmark kind.
 
 Each kind names its metrics and the horizontal axis's parameter (``_core.plots``). If this parameter
-does not vary, or if the kind names no parameter, the axis has the numeric parameter with the most
-values; without such parameters a list, such as ``topology.up``, or else the names with the most
-values. All other parameters distinguish curves and panels.
+does not vary, if a sweep would have more than ``MOST_CURVES`` curves over it, or if the kind names
+no parameter, the axis has the numeric parameter with the most values; without such parameters a
+list, such as ``topology.up``, or else the names with the most values. All other parameters
+distinguish curves and panels.
 
 A job's load is nominal: its sources offer it on average. Where a window's offered load differs from
 it beyond its interval, and by more than 5%, the axis has the offered load.
@@ -58,6 +59,14 @@ SIZE = 45
 
 LABEL = "_label"
 """The column with list or name labels on the horizontal axis."""
+
+MOST_CURVES = 4 * grouping.CURVES
+"""Most curves over the kind's own parameter; beyond, the axis has the parameter with the most
+values.
+"""
+
+LOWEST = 0.05
+"""The part of a linear axis below which a curve lies on its lower end."""
 
 
 def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator[Figure]:
@@ -154,7 +163,7 @@ def _metric(
     else:
         off, place = "", LABEL if labels else main and grouping.numeric(rows, main)
     data = [dodge.moved(one, place, x) for one in data]
-    log = _log(rows, main, unit, pl.concat([one["mean"] for one in data]).to_list())
+    log = _log(rows, main, unit, data)
     common = axes.share_scale(data, log=log)
     ends = axes.ends(pl.concat([one.select("mean", "low", "high") for one in data]), log=log)
     title = f"{series}: {worded(metric)}"
@@ -199,6 +208,8 @@ def _averaged(metric: str, rows: pl.DataFrame) -> str:
 def _main(rows: pl.DataFrame, over: str) -> str | None:
     """The horizontal axis's parameter; `None` if no parameter varies."""
     names = grouping.distinct(rows)
+    if over in names and rows.select(names).n_unique() > MOST_CURVES * rows[over].n_unique():
+        over = ""
 
     def rank(name: str) -> tuple[bool, bool, bool, int]:
         kind = grouping.numeric(rows, name) is not None
@@ -324,7 +335,15 @@ def _mark_height(reach: Ends) -> float:
     return math.sqrt(SIZE) * (high - low) / HEIGHT
 
 
-def _log(rows: pl.DataFrame, main: str | None, unit: str, values: list[float]) -> bool:
-    """Whether times over sizes span so much that the small ones would lie on a linear axis."""
+def _log(rows: pl.DataFrame, main: str | None, unit: str, panels: Sequence[pl.DataFrame]) -> bool:
+    """Whether small values would lie on the end of a linear axis: some of times over sizes, or all
+    of a curve, such as that of a slow machine beside a fast one.
+    """
+    values = [value for panel in panels for value in panel["mean"].drop_nulls().to_list()]
+    if not values or min(values) <= 0:
+        return False
     sizes = main is not None and grouping.numeric(rows, main) == main + SUFFIX["B"]
-    return sizes and unit == "us" and min(values) > 0 and max(values) > 10 * min(values)
+    if sizes and unit == "us" and max(values) > 10 * min(values):
+        return True
+    most = [panel.group_by(CURVE).agg(pl.col("mean").max())["mean"].to_list() for panel in panels]
+    return any(min(ends) < LOWEST * max(ends) for ends in most)

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 CURVES = 7
 """Most curves in a panel: the colour count."""
 
+PANELS = 12
+"""Most panels whose curves are not divided; beyond, fewer panels with a part of the curves each."""
+
 CURVE = "curve"
 """The column with the name of a row's curve."""
 
@@ -457,24 +460,25 @@ def _sampled(rows: pl.DataFrame, name: str, curves: Sequence[str], axis: Sequenc
 
 
 def _panels(rows: pl.DataFrame, found: Sequence[str], free: Sequence[str]) -> tuple[str, ...]:
-    """The fewest panels with at most ``CURVES`` curves each; the most panels if every choice has
-    more curves.
+    """The fewest panels with at most ``CURVES`` curves each. If these are more than ``PANELS``, or
+    if every choice has more curves, the fewest panels after a division of the curves.
     """
     if rows.select(found).n_unique() <= CURVES:
         return ()
-    best: tuple[int, tuple[str, ...]] | None = None
+    whole: dict[tuple[str, ...], int] = {}
+    divided: dict[tuple[str, ...], int] = {}
     for size in range(1, len(free) + 1):
         for chosen in combinations(free, size):
             if len(chosen) == len(found):
                 continue
             rest = [name for name in found if name not in chosen]
             most = rows.group_by(chosen).agg(pl.struct(rest).n_unique().alias("_n"))["_n"].to_list()
-            if max(most) <= CURVES and (best is None or len(most) < best[0]):
-                best = len(most), chosen
-    if best:
-        return best[1]
-    kept = max(found, key=lambda name: (name not in free, rows[name].n_unique()))
-    return tuple(name for name in free if name != kept)
+            divided[chosen] = sum(math.ceil(curves / CURVES) for curves in most)
+            if max(most) <= CURVES:
+                whole[chosen] = len(most)
+    if whole and min(whole.values()) <= PANELS:
+        divided = whole
+    return min(divided, key=divided.__getitem__, default=())
 
 
 def _parts(
