@@ -131,6 +131,7 @@ def test_the_best_is_first_and_its_links_are_named(
     page = (folder / "place.html").read_text(encoding="utf-8")
     assert "Placements, the best first" in page
     assert "Shared links" in page
+    assert '"title":"placement"' in page, "the figures' axis"
     first, *others = Parts(page).findings
     assert first.startswith(f"Best of {len(order)} placements: {order[0]} (slow-down of ")
     assert not any(one.startswith(("Slowdown", "Time")) for one in others), (

@@ -44,6 +44,9 @@ RUN_KEYS: tuple[Literal["warm_up", "window", "precision", "batches"], ...] = (
 )
 """The keys of ``run`` that change how a series is measured; intervals show the seeds."""
 
+SERIES = "series name"
+"""The axis of several series that have one figure."""
+
 MOST_MATRICES = 12
 """Points in the congestion pictures."""
 
@@ -56,11 +59,12 @@ def page(
     limits: Iterable[Limit] | None = None,
     *,
     compared: bool = True,
+    noun: str = SERIES,
 ) -> Page:
     """The page on a plan's finished points; ``command`` are the command-line words that ran it.
 
     ``limits`` are the plan's and its results' limits, by default the plan's. The findings compare
-    the configurations if ``compared``.
+    the configurations if ``compared``. A ``noun`` names the axis of several series.
     """
     limits = of_plans([plan]) if limits is None else limits
     limited = [f"{limit.words}." for limit in limits if limit.kind != ASSUMED]
@@ -81,7 +85,7 @@ def page(
         else []
     )
     best = hot_links.first(links)
-    drawn = _figures(plan, store, rows, kinds)
+    drawn = _figures(plan, store, rows, kinds, noun)
     empty = missing(plan, store, [one.name for one in drawn])
     lost, counts = failures(_with_parameters(_without_shared_changes(rows, shared), named), columns)
     found += [*programs.findings(own, store, columns), *lost, *rails(points, store)]
@@ -194,7 +198,9 @@ def _loaded(point: Point, store: Store) -> bool:
     return not links.is_empty() and links["waiting_ps"].sum() > 0
 
 
-def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]) -> list[Figure]:
+def _figures(
+    plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str], noun: str = SERIES
+) -> list[Figure]:
     """The experiment file's figures; without them, and in sweeps, also general figures.
 
     In general figures, series that vary the same keys share charts.
@@ -221,7 +227,7 @@ def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]
             decided = [name for name in frames.varying(here) if name not in names]
             twins = [name + suffix for name in decided for suffix in frames.SUFFIX.values()]
             here = here.drop([name for name in (*decided, *twins) if name in here.columns])
-            here = here.with_columns(pl.col("series").alias("case"), series=pl.lit(title))
+            here = here.with_columns(pl.col("series").alias(noun), series=pl.lit(title))
         drawn += figures.default_figures.draw(here, {title: kind})
     return list(figures.unique(drawn))
 

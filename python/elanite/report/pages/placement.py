@@ -34,7 +34,7 @@ def page(
     """The page; ``plan`` has the drawn placements' points, ``found`` all ranks, the best first."""
     # Configurations of ``drawn`` are jobs of three placements only, and their slowdown is the
     # sharing.
-    drawn = experiment.page(plan, store, command, inputs, limits, compared=False)
+    drawn = experiment.page(plan, store, command, inputs, limits, compared=False, noun="placement")
     ranks = Section("Placements", tables=[_ranks(jobs, found), _nodes(jobs, found)])
     return replace(
         drawn,
