@@ -484,6 +484,7 @@ def test_values_that_no_machine_explains_are_called_so(tmp_path: Path) -> None:
         assert not [each for each in scales if each.get("type") == "log" and "zero" in each], (
             "a warning of the browser"
         )
+    assert replace(found.groups[0], after=1e-4).row[5] == "less than 0.1%"
 
 
 def test_constants_are_those_that_the_page_states() -> None:

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elanite.base.text import micro, percent
+from elanite.base.text import micro, part, percent
 from elanite.study.identifiability import ALIKE
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class FittedValue:
     @property
     def row(self) -> Row:
         """The cells for ``VALUES``."""
-        error = f"{self.error:.1%}" if self.determined else "not determined"
+        error = part(self.error, 1) if self.determined else "not determined"
         texts = (micro(text) for text in (self.before, self.supported))
         return (self.key, *texts, error, micro(self.interval))
 
@@ -108,7 +108,7 @@ class ErrorGroup:
     @property
     def row(self) -> Row:
         """The cells for ``ERRORS``."""
-        errors = (f"{self.before:.1%}", f"{self.after:.1%}", percent(self.worst))
+        errors = (part(self.before, 1), part(self.after, 1), percent(self.worst))
         return (self.experiment, self.series, self.metric, str(self.count), *errors)
 
 

@@ -15,7 +15,7 @@ import altair as alt
 import polars as pl
 
 from elanite.base.text import SCALE, heading, worded
-from elanite.figures import dodge, grouping, sides
+from elanite.figures import axes, dodge, grouping, sides
 from elanite.figures.style import RULE, Figure, layered
 from elanite.study.measurements import UNKNOWN, ValueComparison
 
@@ -105,7 +105,7 @@ def _group(
     rows = pl.concat(
         [side.rows.select("_low", "_high", "_before", "_after", "_residual") for side in panels]
     )
-    scale = _scale(rows)
+    scale, marks = _scale(rows)
     far = max(3.0, *rows["_residual"].abs())
     for number, side in enumerate(panels, 1):
         title = ", ".join(
@@ -118,7 +118,13 @@ def _group(
         caption = " ".join(
             filter(None, [LINES if side.lines else STROKES, dodge.words(here.rows), assumed])
         )
-        yield Figure(name, title, "", caption, layered(title, _values(here, label, scale, colours)))
+        yield Figure(
+            name,
+            title,
+            "",
+            caption,
+            layered(title, _values(here, alt.Y(title=label, scale=scale, axis=marks), colours)),
+        )
         title = f"{title}, residuals"
         here = side.apart("_residual", 2 * far * math.sqrt(AREA) / LOW)
         caption = " ".join(filter(None, [RESIDUALS, dodge.words(here.rows), assumed]))
@@ -126,24 +132,26 @@ def _group(
         yield Figure(f"{name}-residuals", title, "", caption, chart)
 
 
-def _scale(rows: pl.DataFrame) -> alt.Scale:
-    """The scale for all panels' values."""
+def _scale(rows: pl.DataFrame) -> tuple[alt.Scale, alt.Axis]:
+    """The scale for all panels' values, and its labels."""
     values = [
         value for name in ("_low", "_high", "_before", "_after") for value in rows[name].to_list()
     ]
     low, high = min(values), max(values)
     domain = [low, high] if low < high else alt.Undefined
     if low > 0 and high > 10 * low:
-        return alt.Scale(type="log", domain=domain, padding=8)
-    return alt.Scale(zero=False, domain=domain, padding=8)
+        return axes.scale((low, high), log=True), axes.decades((low, high))
+    return alt.Scale(zero=False, domain=domain, padding=8), alt.Axis()
 
 
-def _values(side: Side, label: str, scale: alt.Scale, colours: Colours) -> Layers:
+def _values(side: Side, vertical: alt.Y, colours: Colours) -> Layers:
     """Measured and simulated values."""
     base = side.chart(colours)
 
     def y(name: str) -> alt.Y:
-        return alt.Y(f"{name}:Q", title=label, scale=scale)
+        along: alt.Y = vertical.copy()
+        along["shorthand"] = f"{name}:Q"
+        return along
 
     dash, width = [4, 4], 24
     look = dodge.offset(side.rows)
