@@ -526,5 +526,9 @@ def test_an_axis_of_whole_numbers_has_no_marks_between_them() -> None:
         chart = alt.Chart(pl.DataFrame({"fault.rail": values})).mark_point().encode(x=x)
         drawn = vl_convert.vegalite_to_svg(chart.to_json(validate=False))
         assert set(re.findall(r">([\d.]+)</text>", drawn)) == marks
+    steps = axes.of_numbers("compute", "compute_us", [0.0, 1e-5, 0.1, 1e6])
+    chart = alt.Chart(pl.DataFrame({"compute_us": [0.0, 1e-5, 0.1, 1e6]})).mark_point()
+    drawn = vl_convert.vegalite_to_svg(chart.encode(x=steps).to_json(validate=False))
+    assert re.findall(r">([\d.,e-]+)</text>", drawn) == ["0", "1e-5", "0.1", "1,000,000"]
     sizes = axes.of_numbers("message", "message_bytes", [0, 32_768]).to_dict()
     assert sizes["type"] == "ordinal", "sizes have their names, not thousands of bytes"

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from conftest import Ended, data
-from elanite.figures import Figure, dodge, figure_changes, tabular
+from elanite.figures import Figure, axes, dodge, figure_changes, tabular
 from elanite.report.pages import Inputs, comparison, frame
 from elanite.results.folders import Comparison, StoreLine, compare_stores
 from elanite.results.samples import ComparisonState, Sample, SamplePair
@@ -174,13 +174,13 @@ def test_flags_are_counts_of_runs_in_the_table() -> None:
 
 
 def test_tables_have_the_parameters_of_the_series() -> None:
-    differs = line("1 KB", "latency", [4.0], [5.0], source="main")
-    lines = (differs, line("1 KB", "latency", [4.0], [4.0], source="elan"))
+    differs = line("1 KB", "latency", [4.0], [5.0], on="es40-qsnet")
+    lines = (differs, line("1 KB", "latency", [4.0], [4.0], on="opteron-qsnet2"))
     page = comparison.page(
         Comparison(lines, 0, 0, 0, 0), ("a", "b"), ["elanite"], Inputs(["elanite"])
     )
-    for table in page.sections[0].tables:
-        assert table.columns[0] == "source"
+    tables = [table for section in page.sections for table in section.tables]
+    assert [table.columns[0] for table in tables] == ["machine", "machine"]
 
 
 def test_the_finding_has_the_factor_of_a_decrease() -> None:
@@ -189,6 +189,14 @@ def test_the_finding_has_the_factor_of_a_decrease() -> None:
         Comparison(lines, 0, 0, 0, 0), ("a", "b"), ["elanite"], Inputs(["elanite"])
     )
     assert "B / A 0.8, a factor of 1.25; A has 5, B has 4" in page.findings[0]
+
+
+def test_changes_have_signs_and_separators_on_the_axis() -> None:
+    vl_convert = pytest.importorskip("vl_convert")
+    lines = [line("1 KB", "latency", [1.0], [21.0]), line("4 KB", "latency", [1.0], [1.0])]
+    ((figure,),) = figure_changes.draw(lines).values()
+    drawn = vl_convert.vegalite_to_svg(figure.chart.to_json(validate=False))
+    assert {"0%", "+1,000%", "+2,000%"} <= set(re.findall(r">([+\d,]+%)<", drawn))
 
 
 def test_equal_zeros_are_marks_and_others_are_counted() -> None:
@@ -348,6 +356,8 @@ def test_many_configurations_are_panels() -> None:
     assert sum(len(data(figure, "_measured")) for figure in found) == len(places)
     for figure in found:
         assert len({row["curve"] for row in data(figure, "_measured")}) <= 7
+        axis = figure.spec()["layer"][0]["encoding"]["y"]["axis"]
+        assert set(axis["values"][1:-1]) <= set(axes.DECADES), "as on the pages of runs"
 
 
 def test_the_page_of_a_comparison(

@@ -19,7 +19,7 @@ import polars as pl
 from elanite.base.text import counted, heading, number, symbol
 from elanite.base.units import size_text
 from elanite.figures.grouping import MACHINE, distinct, identifies, label_without, value_label, word
-from elanite.figures.style import BYTES, FEW, HEIGHT, PADDING, SMALL, size_axis
+from elanite.figures.style import BYTES, FEW, HEIGHT, PADDING, SMALL, STEP, size_axis
 from elanite.results.frames import SUFFIX
 from elanite.results.samples import ROUNDED
 
@@ -288,7 +288,7 @@ def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
         (value for value in values if value), values[-1]
     )
     if (spread or size) and values[0] <= 0:  # a logarithmic axis has no place for zero
-        axis = alt.Axis(labelAngle=0, labelExpr=BYTES if size else SMALL)
+        axis = alt.Axis(labelAngle=0, labelExpr=BYTES if size else STEP)
         return alt.X(f"{field(column)}:O", title=titled(name, "" if size else column), axis=axis)
     if size and values[0] > 0:
         return size_axis(field(column), titled(name, ""), values)

@@ -47,7 +47,7 @@ SIGNS: dict[ComparisonState, tuple[str, bool]] = {
 AREA = 55
 """A mark's area, in pixels."""
 
-PERCENT = "+.4~%"
+PERCENT = "+,.4~%"
 
 
 def draw(lines: Sequence[StoreLine]) -> dict[tuple[str, str], list[Figure]]:
@@ -141,7 +141,8 @@ def _metric(
 
 
 def _layers(side: Side, scale: alt.Scale, colours: Colours) -> Layers:
-    y = alt.Y("_change:Q", title="B / A - 1", axis=alt.Axis(format="+.3~%"), scale=scale)
+    marks = alt.Axis(format="+,.3~%", labelExpr="datum.value ? datum.label : '0%'")
+    y = alt.Y("_change:Q", title="B / A - 1", axis=marks, scale=scale)
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=RULE).encode(y=alt.Y("zero:Q"))
     titles = {"_change": "change", "_low": "95% interval from", "_high": "to"}
     tips = [

@@ -26,6 +26,7 @@ from elanite.figures.style import (
     PADDING,
     RULE,
     SMALL,
+    STEP,
     colour,
     shipped_intervals,
     shipped_lines,
@@ -81,7 +82,7 @@ def axis(
         sizes = x.endswith("_bytes")
         shown = [mark for mark in marks if mark == 0 or mark in MARKS] if sizes else marks
         shown = shown if {0, *shown} - {0} else marks
-        label = BYTES if sizes else SMALL if data.schema[x].is_float() else alt.Undefined
+        label = BYTES if sizes else STEP
         steps = alt.Axis(values=shown, labelExpr=label, labelAngle=0)
         return alt.X(f"{x}:O", scale=alt.Scale(domain=marks), title=title, axis=steps), "O"
     if scale == "log":

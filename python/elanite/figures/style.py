@@ -99,6 +99,8 @@ BYTES = (
 
 SMALL = "datum.value && abs(datum.value) < 1e-4 ? format(datum.value, '~e') : datum.label"
 """Vega expression that writes a number as ``text.plain`` does: ``1e-5``, not ``0.00001``."""
+STEP = SMALL.replace("datum.label", "format(datum.value, ',.9~r')")
+"""The same for the steps of an axis, whose labels have no thousands separators of their own."""
 
 FEW = 5
 """Most sizes on an axis that are all labelled, if each is twice the one before at least."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from elanite.base import bounded
 from elanite.base.text import distinct, heading, plain
 from elanite.figures import figure_changes
+from elanite.figures.grouping import word
 from elanite.report.pages.files import tame
 from elanite.report.pages.frame import Page, PageTable, Section
 from elanite.report.pages.inputs import Inputs
@@ -149,7 +150,7 @@ def _tables(lines: Sequence[StoreLine]) -> list[PageTable]:
 def _table(
     lines: Sequence[StoreLine], varying: Sequence[str], caption: str, *, folded: bool
 ) -> PageTable:
-    columns = (*varying, "figure", "A", "B", "B / A", "state")
+    columns = (*map(word, varying), "figure", "A", "B", "B / A", "state")
     rows = [
         (
             *(plain(line.parameters.get(name)) for name in varying),
