@@ -8,8 +8,10 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import altair as alt
 import polars as pl
 import pytest
 import vl_convert as vlc
@@ -145,6 +147,19 @@ def test_the_data_of_a_difference_are_differences(cases: list[PicturePoint]) -> 
         (abs(less) for *_, less in values), reverse=True
     )
     assert len({less for *_, less in values}) > 5
+
+
+@pytest.mark.parametrize("beside", ["", ", rails.policy=local-dynamic, message 20000 B"])
+def test_two_points_with_long_names_have_a_line_each(beside: str) -> None:
+    cases = [SimpleNamespace(label=f"load {load}{beside * 2}") for load in (1, 2)]
+    picture: Any = SimpleNamespace(cases=cases, moments=["measured window, 0.2 to 1.2 ms"])
+    head = matrix_comparison._head(picture, ["one", "two"], "at")
+    chosen = [alt.param(name=name, value=value) for name, value in (("one", 0), ("two", 1))]
+    chart = head.add_params(*chosen, alt.param(name="at", value=1))
+    drawn = re.findall(r">([^<>]+)</t", vlc.vegalite_to_svg(chart.to_json(validate=False)))
+    first, second = (case.label for case in cases)
+    rest = f"less {second}, {picture.moments[0]}"
+    assert drawn == ([first, rest] if beside else [f"{first} {rest}"])
 
 
 def test_crosses_stand_for_the_links_that_were_down_in_the_chosen_points(

@@ -457,14 +457,26 @@ def _chosen(name: str, title: str, value: int, picture: _Picture) -> alt.Paramet
     )
 
 
+LETTERS = 140
+"""Letters that the line above a picture has room for."""
+
+
 def _head(picture: _Picture, points: Sequence[str], moment: str) -> alt.Chart:
-    """The line above a picture: its points and its moment."""
+    """The line above a picture: its points and its moment; two lines for two points with long
+    names.
+    """
     labels = json.dumps([case.label for case in picture.cases])
-    shown = " + ' less ' + ".join(f"{labels}[{name}]" for name in points)
-    text = f"{shown} + ({shown} ? ', ' : '') + datum.moments[{moment} - 1]"
+    first, *others = (f"{labels}[{name}]" for name in points)
+    end = f"datum.moments[{moment} - 1]"
+    text, y = f"{first} + ({first} ? ', ' : '') + {end}", str(HEAD / 3)
+    if others:
+        second = f"'less ' + {others[0]} + ', ' + {end}"
+        text = f"{first} + ' ' + {second}"
+        long = f"length({text}) > {LETTERS}"
+        text, y = f"{long} ? [{first}, {second}] : {text}", f"{long} ? 0 : {y}"
     chart: alt.Chart = (
-        alt.Chart(pl.DataFrame({"moments": [picture.moments], "x": [float(LEFT)], "y": [HEAD / 3]}))
-        .transform_calculate(text=text)
+        alt.Chart(pl.DataFrame({"moments": [picture.moments], "x": [float(LEFT)]}))
+        .transform_calculate(text=text, y=y)
         .mark_text(align="left", baseline="middle", color=RULE, fontSize=13, limit=WIDTH - LEFT)
         .encode(x=alt.X("x:Q", axis=None), y=alt.Y("y:Q", axis=None), text=alt.Text("text:N"))
     )
