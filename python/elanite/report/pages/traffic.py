@@ -91,9 +91,10 @@ def largest_messages(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> str:
         if alike == 1
         else f", as many bytes as between {counted(alike - 1, 'other pair')}"
     )
+    volume = "" if most.messages == 1 else f" with {size(most.bytes)}"
     return (
         f"Largest messages by volume: {counted(most.messages, 'message')} {_class(most, pairs)}"
-        f" with {size(most.bytes)}, {part(most.bytes / total, 1)} of the payload; {pair}."
+        f"{volume}, {part(most.bytes / total, 1)} of the payload; {pair}."
     )
 
 
@@ -198,7 +199,7 @@ def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> S
     rows = [
         (
             apart.get(row["link"], f"{row['from']} → {row['to']}"),
-            "node" if row["level"] == 0 else "switches",
+            "node and switch" if row["level"] == 0 else "switches",
             _busy(row),
             f"{row['packets']:,}",
             waits(row),
