@@ -13,7 +13,7 @@ import pytest
 
 import drawings
 from elanite import figures
-from elanite.base.text import distinct, label, minus, number, part, with_half, worded
+from elanite.base.text import distinct, label, minus, number, part, simulated, with_half, worded
 from elanite.base.units import size_text, stated
 from elanite.figures import axes, curves, default_figures, published_values, request_layers, tabular
 from elanite.figures.axes import OWN_AXES
@@ -421,9 +421,14 @@ def test_percentiles_in_headings_have_a_point() -> None:
 
 def test_whole_numbers_in_data_tables_have_separators() -> None:
     """As in the other tables and in sentences."""
-    data = pl.DataFrame({"link": ["a"], "packets": [1320], "down": [True]})
+    data = pl.DataFrame({"link": ["a"], "packets": [1320], "down": [True], "gap": ["0 ps"]})
     figure = Figure("links", "Links", "", "", alt.Chart(data).mark_point(), data=data)
-    assert tabular.table(figure) == (["link", "packets", "down"], [["a", "1,320", "true"]])
+    assert tabular.table(figure) == (list(data.columns), [["a", "1,320", "true", "0"]])
+
+
+def test_long_times_are_in_words_too() -> None:
+    assert simulated(2069.4) == "2,069 µs"
+    assert simulated(7.2e9 + 5002) == "7,200,005,002 µs (2.0 h)"
 
 
 def test_shares_and_small_numbers_are_not_rounded_to_none_or_all() -> None:
@@ -526,9 +531,13 @@ def test_an_axis_of_whole_numbers_has_no_marks_between_them() -> None:
         chart = alt.Chart(pl.DataFrame({"fault.rail": values})).mark_point().encode(x=x)
         drawn = vl_convert.vegalite_to_svg(chart.to_json(validate=False))
         assert set(re.findall(r">([\d.]+)</text>", drawn)) == marks
-    steps = axes.of_numbers("compute", "compute_us", [0.0, 1e-5, 0.1, 1e6])
-    chart = alt.Chart(pl.DataFrame({"compute_us": [0.0, 1e-5, 0.1, 1e6]})).mark_point()
-    drawn = vl_convert.vegalite_to_svg(chart.encode(x=steps).to_json(validate=False))
-    assert re.findall(r">([\d.,e-]+)</text>", drawn) == ["0", "1e-5", "0.1", "1,000,000"]
+    for times, marks in (
+        ([0.0, 1e-5, 0.1, 1e6], ["0", "1e-5", "0.1", "1,000,000"]),
+        ([0.1, 10.0, 1e6], ["0.1", "10", "1,000,000"]),
+    ):
+        chart = alt.Chart(pl.DataFrame({"compute_us": times})).mark_point()
+        x = axes.of_numbers("compute", "compute_us", times)
+        drawn = vl_convert.vegalite_to_svg(chart.encode(x=x).to_json(validate=False))
+        assert re.findall(r">([\d.,e-]+)</text>", drawn) == marks
     sizes = axes.of_numbers("message", "message_bytes", [0, 32_768]).to_dict()
     assert sizes["type"] == "ordinal", "sizes have their names, not thousands of bytes"

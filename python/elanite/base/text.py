@@ -74,6 +74,15 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
+LONG = 1e7
+"""The least time in µs that needs words: ten seconds."""
+
+
+def simulated(us: float) -> str:
+    """A simulated time, with a long one in words, too: ``7,200,005,002 µs (2.0 h)``."""
+    return f"{number(us)} µs" + (f" ({duration(us / 1e6)})" if us >= LONG else "")
+
+
 def counted(count: int, one: str, several: str = "") -> str:
     """A count with its noun: ``1 point``, ``2 points``, ``3 series``."""
     return f"{count:,} {one if count == 1 else several or one + 's'}"

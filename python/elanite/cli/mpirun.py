@@ -416,7 +416,7 @@ def _print(found: Run, figures: Summary) -> None:
     """The summary for people."""
     from elanite.base import build
     from elanite.base.rows import rows as rows_of
-    from elanite.base.text import number
+    from elanite.base.text import simulated
     from elanite.cli.tables import hottest
     from elanite.mpirun.summary import (
         collective_calls,
@@ -439,7 +439,7 @@ def _print(found: Run, figures: Summary) -> None:
     also = f" (of them {', '.join(others)})" if others else ""
     times, *notes = time_in_mpi(figures, found.ended.unseen, found.options.compute)
     lines = [
-        ("simulated time", f"{number(totals['time_us'])} µs"),
+        ("simulated time", simulated(totals["time_us"])),
         ("host time", f"{found.host_seconds:.2f} s"),
         ("messages", f"{totals['messages']:,}{also}"),
         ("payload", f"{size(totals['bytes'])}; {totals['packets']:,} packets in the network"),

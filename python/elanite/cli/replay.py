@@ -342,7 +342,7 @@ def _print(found: Replayed) -> None:
     """The summary for people."""
     from elanite.base import build
     from elanite.base.rows import rows as rows_of
-    from elanite.base.text import number
+    from elanite.base.text import number, simulated
     from elanite.cli.tables import hottest, regions
     from elanite.mpirun.summary import host_names, rank_list, size
     from elanite.results.congestion import Fault, in_words
@@ -361,7 +361,7 @@ def _print(found: Replayed) -> None:
     )
     scaled = _scaled(found)
     lines = {
-        "simulated time": f"{number(figures['simulated_us'])} µs",
+        "simulated time": simulated(figures["simulated_us"]),
         "processor time": f"{figures['cpu_seconds']:.2f} s",
         "operations": f"{figures['operations']:,}",
         "messages": f"{figures['messages']:,}",

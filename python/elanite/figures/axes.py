@@ -274,7 +274,7 @@ def tens(values: Sequence[float]) -> alt.Axis:
         format="~r",
         labelOverlap="parity",
         labelSeparation=6,
-        labelExpr=SMALL,
+        labelExpr=STEP,
         grid=False,
     )
 

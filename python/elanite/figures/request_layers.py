@@ -25,7 +25,6 @@ from elanite.figures.style import (
     MARKS,
     PADDING,
     RULE,
-    SMALL,
     STEP,
     colour,
     shipped_intervals,
@@ -95,7 +94,7 @@ def axis(
             10.0**power
             for power in range(math.floor(math.log10(first)), math.ceil(math.log10(last)) + 1)
         ]
-        tens_axis = alt.Axis(values=tens, format="~r", labelExpr=SMALL, grid=False)
+        tens_axis = alt.Axis(values=tens, labelExpr=STEP, grid=False)
         return alt.X(f"{x}:Q", title=title, scale=along, axis=tens_axis), "Q"
     labels = _labels(data, x)
     whole = (

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elanite.base.text import grouped, number
+from elanite.base.text import grouped, label, number
 from elanite.results.frames import SHIPPED
 
 if TYPE_CHECKING:
@@ -121,7 +121,9 @@ def _value_text(value: object, form: str = "") -> str:
         text = format(value, found[1] + found[3])
         # The format's "~" leaves out zeros at the end; Python has no format for this.
         return re.sub(r"\.?0+(?=%?$)", "", text) if found[2] and "." in text else text
-    return grouped(value) if not isinstance(value, dict) else json.dumps(value)
+    if isinstance(value, dict):
+        return json.dumps(value)
+    return label(value) if isinstance(value, str) else grouped(value)
 
 
 def _exact(value: float) -> str:

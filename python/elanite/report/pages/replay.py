@@ -11,7 +11,7 @@ import polars as pl
 
 from elanite.base.rows import first as row_of
 from elanite.base.rows import rows as rows_of
-from elanite.base.text import counted, number, part
+from elanite.base.text import counted, number, part, simulated
 from elanite.base.units import size_text
 from elanite.errors import Exit
 from elanite.figures.flows import PER_MILLE, rank
@@ -68,7 +68,7 @@ def unfinished(
         "no end",
         [
             (
-                f"The replay ended early, at {number(replay.summary['time_us'])} µs of simulated"
+                f"The replay ended early, at {simulated(replay.summary['time_us'])} of simulated"
                 f" time: {why}."
             ),
             *_failed(replay),
@@ -179,7 +179,7 @@ def _findings(replay: Replay) -> list[str]:
     totals, slowest, ranks = replay.summary, replay.slowest, replay.tables["ranks"]
     one, several = "is the slowest,", "are the slowest, the first"
     found = [
-        f"The replay takes {number(totals['time_us'])} µs of simulated time;"
+        f"The replay takes {simulated(totals['time_us'])} of simulated time;"
         f" {traffic.with_others(ranks, slowest, 'end_us', one, several)}"
         f" with {number(slowest['computed_us'])} µs of computation."
     ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite.base.text import counted, digits_apart, number, part
+from elanite.base.text import counted, digits_apart, number, part, simulated
 from elanite.inputs.machine import Machine
 from elanite.mpirun.summary import (
     collective_calls,
@@ -101,14 +101,14 @@ def _findings(run: Run, figures: Summary) -> list[str]:
     found = []
     if run.ended.finished:
         found += [
-            f"The run takes {number(totals['time_us'])} µs of simulated time;"
+            f"The run takes {simulated(totals['time_us'])} of simulated time;"
             f" {_last(run, ranks, calls)}."
         ]
         found += _straggler(run, ranks, calls)
     else:
         why = _EARLY.get(run.ended.end, run.ended.end)
         found.append(
-            f"The run ended early, at {number(run.ended.time_us)} µs of simulated time: {why}."
+            f"The run ended early, at {simulated(run.ended.time_us)} of simulated time: {why}."
         )
         found += _waits_in_short(run)
     total = float(ranks["end_us"].sum())
