@@ -144,4 +144,8 @@ def test_a_ping_prints_on_four_pages(browser: Browser, made: dict[str, Path]) ->
     draw_all(page)
     printed = page.pdf(prefer_css_page_size=True)
     assert 1 <= len(PAGES.findall(printed)) <= 4
+    page.emulate_media(media="print")
+    empty = "one => one.innerText.trim() === one.querySelector('h2').innerText"
+    parts = "[...document.querySelectorAll('section.part')]"
+    assert page.evaluate(f"{parts}.filter({empty}).map(one => one.id)") == [], "headings alone"
     page.context.close()
