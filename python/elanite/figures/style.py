@@ -319,5 +319,11 @@ def size_axis(column: str, title: str, values: Sequence[float]) -> alt.X:
         f"{column}:Q",
         title=title,
         scale=alt.Scale(type="log", base=2, domain=[low, high], nice=False, padding=PADDING),
-        axis=alt.Axis(values=marks, labelExpr=BYTES, labelOverlap="parity", grid=False),
+        axis=alt.Axis(
+            values=marks,
+            labelExpr=BYTES,
+            labelOverlap="parity",
+            labelSeparation=6,
+            grid=False,
+        ),
     )
