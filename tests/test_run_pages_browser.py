@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -183,6 +184,12 @@ def test_messages_in_view_are_counted(browser: Browser, tmp_path: Path) -> None:
     view(page)
     assert re.search(r"· \d+ messages in view drawn", page.locator(".timeline .span").inner_text())
     assert said == []
+    page.context.close()
+    run = a_run(6, ranks=2, calls=1)
+    alone = replace(run, tables=run.tables | {"messages": run.tables["messages"].head(1)})
+    (tmp_path / "one.html").write_text(page_of(alone), encoding="utf-8")
+    page, _ = opened(browser, tmp_path / "one.html")
+    assert "· 1 message in view drawn" in page.locator(".timeline .span").inner_text()
     page.context.close()
 
 

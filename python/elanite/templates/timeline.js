@@ -265,9 +265,10 @@ for (const root of document.querySelectorAll(".timeline")) {
       drawn < seen.length
         ? `${drawn.toLocaleString("en-US")} of ${seen.length.toLocaleString("en-US")}`
         : drawn.toLocaleString("en-US");
+    const noun = seen.length === 1 ? "message" : "messages";
     find("span").textContent =
       `${words(view.from, view.to)} to ${words(view.to)}` +
-      (view.messages && sent.begin.length ? ` · ${visible} messages in view drawn${thinned}` : "");
+      (view.messages && sent.begin.length ? ` · ${visible} ${noun} in view drawn${thinned}` : "");
   }
 
   // From the colour of an idle link by half to full load.
