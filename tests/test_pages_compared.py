@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from conftest import Ended, data
+from elanite.cli import compare
 from elanite.figures import Figure, axes, dodge, figure_changes, tabular
 from elanite.report.pages import Inputs, comparison, frame
 from elanite.results.folders import Comparison, StoreLine, compare_stores
@@ -173,7 +174,7 @@ def test_flags_are_counts_of_runs_in_the_table() -> None:
     }
 
 
-def test_tables_have_the_parameters_of_the_series() -> None:
+def test_tables_have_the_parameters_of_the_series(capsys: pytest.CaptureFixture[str]) -> None:
     differs = line("1 KB", "latency", [4.0], [5.0], on="es40-qsnet")
     lines = (differs, line("1 KB", "latency", [4.0], [4.0], on="opteron-qsnet2"))
     page = comparison.page(
@@ -181,6 +182,8 @@ def test_tables_have_the_parameters_of_the_series() -> None:
     )
     tables = [table for section in page.sections for table in section.tables]
     assert [table.columns[0] for table in tables] == ["machine", "machine"]
+    compare._compared(Comparison(lines, 0, 0, 0, 0), every=True)
+    assert {"machine", "on"} & set(capsys.readouterr().out.split()) == {"machine"}
 
 
 def test_the_finding_has_the_factor_of_a_decrease() -> None:

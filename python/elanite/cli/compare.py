@@ -152,6 +152,7 @@ def _settings(found: Comparison) -> None:
 def _compared(found: Comparison, every: bool) -> None:
     from elanite.base.text import heading, plain
     from elanite.cli.tables import blocks
+    from elanite.figures.grouping import word
     from elanite.results.folders import varying_parameters
     from elanite.results.samples import ComparisonState
 
@@ -164,11 +165,11 @@ def _compared(found: Comparison, every: bool) -> None:
         varying = varying_parameters(lines)
         rows = []
         for line in shown:
-            row = {key: plain(line.parameters.get(key)) for key in varying}
+            row = {word(key): plain(line.parameters.get(key)) for key in varying}
             row["figure"] = " ".join(filter(None, (line.job, heading(line.metric, line.unit))))
             texts = dict(zip(("A", "B", "B / A"), line.texts, strict=True))
             rows.append(row | texts | {"state": str(line.state)})
-        blocks(screen, [*varying, "figure"], ["A", "B", "B / A", "state"], rows)
+        blocks(screen, [*map(word, varying), "figure"], ["A", "B", "B / A", "state"], rows)
 
 
 def _as_json(line: StoreLine) -> dict[str, object]:
