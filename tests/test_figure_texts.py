@@ -417,6 +417,7 @@ def test_percentiles_in_headings_have_a_point() -> None:
     assert worded("latency_mean") == "mean latency"
     assert worded("fct_slowdown_mean") == "mean fct slowdown"
     assert worded("packets_timed_out") == "packets timed out"
+    assert worded("above_1_percent") == "share above 1%", "0.05 is no 0.05%"
 
 
 def test_whole_numbers_in_data_tables_have_separators() -> None:

@@ -215,6 +215,9 @@ WORDS = {"saturated": "queues grow"}
 """Metric names for people. A load's state may be *saturated* though no queue grows (``states``)."""
 
 
+SHARES = {"above_1_percent": "share above 1%"}
+"""The names in words of shares that read as percentages."""
+
 MEAN = "mean "
 """The beginning of a mean's name in words."""
 
@@ -223,6 +226,8 @@ def worded(metric: str) -> str:
     """A metric's name in words: ``fct slowdown p99.9`` for ``fct_slowdown_p99_9``, ``mean latency``
     for ``latency_mean``.
     """
+    if metric in SHARES:
+        return SHARES[metric]
     name = re.sub(r"(?<=_p)(\d+)_(\d+)(?!\d)", r"\1.\2", metric).replace("_", " ")
     return MEAN + name.removesuffix(" mean") if name.endswith(" mean") else name
 
