@@ -130,9 +130,11 @@ def test_the_sums_are_those_of_the_matrices(cases: list[PicturePoint]) -> None:
 
 def test_the_data_of_a_difference_are_differences(cases: list[PicturePoint]) -> None:
     """For the points that the picture shows first: the hotter one less the other."""
-    figures = {
-        figure.name: tabular.table(figure) for figure in matrix_comparison.draw(cases, start=1)
-    }
+    drawn = {figure.name: figure for figure in matrix_comparison.draw(cases, start=1)}
+    tips = json.dumps(drawn["delays-1-difference"].spec()["layer"], ensure_ascii=False)
+    assert '"title": "difference, µs"' in tips
+    assert '"title": "sum, µs"' not in tips
+    figures = {name: tabular.table(figure) for name, figure in drawn.items()}
     head, rows = figures["delays-1-difference"]
     assert head == ["where", "330 MB/s, µs", "150 MB/s, µs", "first less second, µs"]
     sums = {row[0]: row[1:] for row in figures["delays-1"][1]}

@@ -295,6 +295,10 @@ def test_every_measured_value_is_one_mark() -> None:
     assert [figure.title for figure in found] == [
         text for name in names for text in (name, f"{name}, residuals")
     ]
+    assert tabular.table(found[0])[0][-4:] == [
+        *(f"{name}, µs" for name in ("measured", "before", "after")),
+        "residual, standard errors",
+    ]
     joined = ["lines: simulated" in figure.caption for figure in found[::2]]
     kinds = [{layer["mark"]["type"] for layer in figure.spec()["layer"]} for figure in found[::2]]
     assert [("line" in kind, "tick" in kind) for kind in kinds] == [

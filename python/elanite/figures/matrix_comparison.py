@@ -370,7 +370,7 @@ def _squares(
     x, y = pixels(WIDTH, picture.height)
     tooltip = [
         alt.Tooltip("name:N", title="where"),
-        alt.Tooltip("sum:Q", title="sum, µs", format=FORMAT),
+        alt.Tooltip("sum:Q", title=f"{'difference' if difference else 'sum'}, µs", format=FORMAT),
     ]
     layers: list[alt.Chart | alt.LayerChart] = []
     end = most[kind] or 1.0

@@ -16,7 +16,7 @@ import polars as pl
 
 from elanite.base.text import SCALE, heading, worded
 from elanite.figures import axes, dodge, grouping, sides
-from elanite.figures.style import RULE, Figure, layered
+from elanite.figures.style import FORMAT, RULE, Figure, layered
 from elanite.study.measurements import UNKNOWN, ValueComparison
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ STROKES = (
 
 ASSUMED = f"Values without a sigma count with a standard error of {UNKNOWN:.0%}."
 """The caption sentence about errors that the file with measured values does not state."""
+
+RESIDUAL = "residual, standard errors"
+"""The title of residuals."""
 
 RESIDUALS = (
     "Simulated with the result less measured, in standard errors of both: that of the measured"
@@ -123,12 +126,14 @@ def _group(
             title,
             "",
             caption,
-            layered(title, _values(here, alt.Y(title=label, scale=scale, axis=marks), colours)),
+            layered(
+                title, _values(here, alt.Y(title=label, scale=scale, axis=marks), colours, unit)
+            ),
         )
         title = f"{title}, residuals"
         here = side.apart("_residual", 2 * far * math.sqrt(AREA) / LOW)
         caption = " ".join(filter(None, [RESIDUALS, dodge.words(here.rows), assumed]))
-        chart = layered(title, _residuals(here, far, colours), height=LOW)
+        chart = layered(title, _residuals(here, far, colours, unit), height=LOW)
         yield Figure(f"{name}-residuals", title, "", caption, chart)
 
 
@@ -144,7 +149,7 @@ def _scale(rows: pl.DataFrame) -> tuple[alt.Scale, alt.Axis]:
     return alt.Scale(zero=False, domain=domain, padding=8), alt.Axis()
 
 
-def _values(side: Side, vertical: alt.Y, colours: Colours) -> Layers:
+def _values(side: Side, vertical: alt.Y, colours: Colours, unit: str) -> Layers:
     """Measured and simulated values."""
     base = side.chart(colours)
 
@@ -167,16 +172,16 @@ def _values(side: Side, vertical: alt.Y, colours: Colours) -> Layers:
         after = base.mark_tick(orient="horizontal", thickness=2, size=width, xOffset=look)
     bars = base.mark_rule(xOffset=look).encode(y=y("_low"), y2=alt.Y2("_high"))
     points = base.mark_point(filled=True, size=AREA, opacity=1, xOffset=look).encode(
-        y=y("_measured"), tooltip=_tooltip(side)
+        y=y("_measured"), tooltip=_tooltip(side, unit)
     )
     return [before.encode(y=y("_before")), after.encode(y=y("_after")), bars, points]
 
 
-def _residuals(side: Side, far: float, colours: Colours) -> Layers:
+def _residuals(side: Side, far: float, colours: Colours, unit: str) -> Layers:
     """Differences in standard errors, with the band that holds 95%; the axis ends at ``far``."""
     y = alt.Y(
         "_residual:Q",
-        title="residual, standard errors",
+        title=RESIDUAL,
         scale=alt.Scale(domain=[-far, far], padding=8),
     )
     band = alt.Chart(pl.DataFrame({"low": [-2.0], "high": [2.0]})).mark_rect(
@@ -187,14 +192,15 @@ def _residuals(side: Side, far: float, colours: Colours) -> Layers:
     points = (
         side.chart(colours)
         .mark_point(filled=True, size=AREA, opacity=1, xOffset=look)
-        .encode(y=y, tooltip=_tooltip(side))
+        .encode(y=y, tooltip=_tooltip(side, unit))
     )
     return [band.encode(y=alt.Y("low:Q"), y2=alt.Y2("high")), zero, points]
 
 
-def _tooltip(side: Side) -> list[alt.Tooltip]:
-    numbers = ("measured", "before", "after", "residual")
+def _tooltip(side: Side, unit: str) -> list[alt.Tooltip]:
+    titles = {name: heading(name, unit) for name in ("measured", "before", "after")}
+    titles["residual"] = RESIDUAL
     return [
         *side.tooltips,
-        *(alt.Tooltip(f"_{name}:Q", title=name, format=".4~g") for name in numbers),
+        *(alt.Tooltip(f"_{name}:Q", title=titles[name], format=FORMAT) for name in titles),
     ]
