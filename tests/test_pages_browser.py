@@ -124,11 +124,16 @@ def test_a_tooltip_has_the_fields_of_its_mark(browser: Browser, made: dict[str, 
     numbers = ("accepted, MB/s", "interval from, MB/s", "interval to, MB/s")
     assert all(re.fullmatch(r"[\d,.]{1,6}", shown[title]) for title in numbers), shown
     table = page.evaluate(
-        """tip({ curve: "<a>", mean: 1, low: null }, (text) => `${text}`.replace("<", "&lt;"))"""
+        """tip({ curve: "<a>", gap: "0 ps", at: "10 us", mean: 1, low: null },
+        (text) => `${text}`.replace("<", "&lt;"))"""
     )
     assert re.findall(r"<td class=.(\w+).>(.*?)</td>", table) == [
         ("key", "curve"),
         ("value", "&lt;a>"),
+        ("key", "gap"),
+        ("value", "0"),
+        ("key", "at"),
+        ("value", "10 µs"),
         ("key", "mean"),
         ("value", "1"),
     ]

@@ -103,13 +103,18 @@ function adapted(part, width, found) {
   for (const one of part.layer || []) adapted(one, width, found);
 }
 
+// A file's value as legends and tables write it: 100 µs for 100 us, 0 for 0 ps.
+function asLabel(text) {
+  return `${text}`.replace(/^0 [pnuµm]?s$/, "0").replace(/(\d) us\b/g, "$1 µs");
+}
+
 // A tooltip's table without the fields that a mark lacks, such as the ends of an interval.
 function tip(value, clean) {
   if (typeof value !== "object") return clean(value);
   const rows = Object.entries(value).filter(([, text]) => text !== null && text !== "null");
   const cells = rows.map(
     ([key, text]) =>
-      `<tr><td class="key">${clean(key)}</td><td class="value">${clean(text)}</td></tr>`,
+      `<tr><td class="key">${clean(key)}</td><td class="value">${clean(asLabel(text))}</td></tr>`,
   );
   return `<table><tbody>${cells.join("")}</tbody></table>`;
 }
