@@ -20,7 +20,10 @@ import elanite as el
 from elanite.figures import matrix_comparison, tabular
 from elanite.figures.matrix import moments_of, of_delays, of_waits
 from elanite.figures.matrix_comparison import PicturePoint
-from elanite.figures.matrix_places import WIDTH, layout
+from elanite.figures.matrix_places import LEFT, WIDTH, layout
+
+LETTER = 6.5
+"""The width of a letter in a row's name, in pixels."""
 
 EXPERIMENT = {
     "title": "Two loads",
@@ -317,6 +320,8 @@ def test_networks_without_levels_have_a_row_for_each_kind_of_links(
         (of_delays(matrix), ["from nodes", "at nodes"]),
     ):
         members, labels, _ = layout(view)
+        for x, text in labels.select("x", "text").iter_rows():
+            assert x > LEFT or x + LETTER * min(len(text), len("from above")) < LEFT, text
         assert labels.filter(pl.col("align") == "left")["text"].to_list()[
             : len(kinds) + len(rows) + 1
         ] == [

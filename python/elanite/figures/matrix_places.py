@@ -127,7 +127,7 @@ def layout(view: View) -> tuple[pl.DataFrame, pl.DataFrame, int]:
                 y=pl.lit(float(top)), y2=pl.lit(float(top + height))
             )
             members.append(placed)
-            labels.append((6.0, top + height / 2, label, "left"))
+            labels.append((0.0, top + height / 2, label, "left"))
             top += height
         if level == lowest:
             labels += _nodes(members[-1], top)
@@ -182,7 +182,7 @@ def _nodes(placed: pl.DataFrame, top: int) -> list[tuple[float, float, str, str]
         for row in spans.iter_rows(named=True)
         if row["x2"] - row["x"] >= 3 * DIGITS
     ]
-    return [(6.0, top + 11.0, "nodes", "left"), *found] if found else []
+    return [(0.0, top + 11.0, "nodes", "left"), *found] if found else []
 
 
 def _span(first: int, last: int) -> str:
