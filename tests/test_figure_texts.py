@@ -525,6 +525,21 @@ def test_the_axis_of_a_wide_sweep_has_the_parameter_with_the_most_values() -> No
     assert sum(len(drawings.marks(one)) for one in found) == 1000
 
 
+@pytest.mark.parametrize("values", [40, 35])
+def test_a_sample_over_two_messages_is_one_figure_of_marks(values: int) -> None:
+    """Also of buffers, which are texts, and of keys with fewer values than points."""
+    rows = pl.DataFrame(
+        {"series": "s", "id": f"{one} {size}", "seed": 1, "batch": None, "value": float(size + one)}
+        | {"message": f"{size} B", "message_bytes": size, "metric": "bandwidth", "unit": "MB/s"}
+        | {"bus.rate": one, "link.buffer": f"{64 + 7 * one % 40} flits", "hop": 13 * one % values}
+        for size in (64, 512)
+        for one in range(40)
+    )
+    (found,) = default_figures.draw(rows, {"s": "ping"})
+    assert len(drawings.marks(found)) == 80
+    assert "Marks differ in link.buffer and hop, too" in found.caption
+
+
 def test_an_axis_of_whole_numbers_has_no_marks_between_them() -> None:
     vl_convert = pytest.importorskip("vl_convert")
     for values, marks in (([0, 1], {"0", "1"}), ([1.0, 3.0], {"1", "2", "3"})):

@@ -142,10 +142,14 @@ def grouped(
             found.append(name)
     sampled: list[str] = []
     if axis and found and (count := rows.select(found).n_unique()) > CURVES:
-        rest = [name for name in found if name in named or not measurable(rows, name)]
-        if rows.select(*rest, *axis).n_unique() == rows.select(*found, *axis).n_unique() == count:
-            sampled = [name for name in found if name not in rest]
-            found = rest
+        marks = rows.select(*found, *axis).n_unique()
+        fixed = [name for name in found if name in named or not measurable(rows, name)]
+        beside = [name for name in found if name in fixed or _several(rows, name, axis)]
+        for rest in (fixed, beside) if 2 * count > marks else ():
+            if len(rest) < len(found) and rows.select(*rest, *axis).n_unique() == marks:
+                sampled = [name for name in found if name not in rest]
+                found = rest
+                break
     sampled += [
         name
         for name in free
@@ -381,7 +385,17 @@ def measurable(rows: pl.DataFrame, name: str) -> bool:
     """Whether a parameter's values are numbers, quantities or lists, not names: lines may join
     marks along it.
     """
-    return not identifies(name) and (numeric(rows, name) is not None or lists(rows, name))
+    return not identifies(name) and (
+        numeric(rows, name) is not None or lists(rows, name) or _flits(rows, name)
+    )
+
+
+def _flits(rows: pl.DataFrame, name: str) -> bool:
+    """Whether all column values are buffers: 64 flits."""
+    return (
+        rows.schema[name] == pl.String
+        and rows[name].drop_nulls().str.contains(r"^\d+ flits?$").all()
+    )
 
 
 def identifies(name: str) -> bool:
