@@ -60,7 +60,7 @@ mod waiting;
 
 use libc::{c_int, clockid_t, time_t, timespec, timeval};
 use rank::session::{self, Session};
-use rank::{compute, thread};
+use rank::{compute, pending, thread};
 use std::sync::Once;
 
 /// Seconds that clocks other than real time show at time 0.
@@ -107,9 +107,13 @@ fn look(session: &Session) {
         let before = session.now();
         session.pass(&mut state);
         drop(state);
+        session.give_way();
         if thread::outside() {
             order::notice(before, session.now());
         }
+    } else {
+        // The thread that has the lock may wait for this one.
+        pending::looks(false);
     }
     timers::look(session);
 }

@@ -23,7 +23,7 @@ use rank::{pending, session, thread};
 /// Sleeps until a moment, or until the handler for a timer's signal has run; the error is the time
 /// that is left then.
 pub fn until(session: &Session, moment: u64) -> Result<(), u64> {
-    if !session::is_held() {
+    if !session::is_held() && !pending::is_caller() {
         pending::wait_for_all();
     }
     while session.now() < moment && !session::is_held() {
@@ -239,7 +239,9 @@ pub extern "C" fn sched_yield() -> c_int {
         }
         return 0;
     }
-    if thread::drives_time() && thread::outside() {
+    if !thread::outside() {
+        pending::gives_way(thread::waits());
+    } else if thread::drives_time() {
         order::gives_way();
     }
     // SAFETY: it has no arguments.

@@ -4,7 +4,7 @@
 
 use super::system::SystemFunction;
 use libc::{c_int, c_void, pthread_attr_t, pthread_t};
-use rank::pending::ThreadStart;
+use rank::pending::{self, ThreadStart};
 use rank::{next, session, thread};
 
 static CREATE: SystemFunction = SystemFunction::new(c"pthread_create", c"");
@@ -81,6 +81,9 @@ pub unsafe fn create(
     argument: *mut c_void,
     is_awaited: bool,
 ) -> c_int {
+    if is_awaited && thread::allows_several() && thread::drives_time() {
+        pending::goes_on();
+    }
     let start = is_awaited.then(ThreadStart::announced);
     let given = Box::into_raw(Box::new(Begin {
         body,

@@ -38,12 +38,12 @@ pub fn awaited() -> Option<&'static Session> {
 /// The wait reads no clock: the host decides how far another thread's call has come when it begins.
 pub fn waits<R>(wait: impl FnOnce() -> R) -> R {
     thread::acted();
-    pending::acted();
-    if session::get().is_none() || !thread::drives_time() || !thread::outside() {
-        return wait();
-    }
-    WAITING.fetch_add(1, Ordering::Relaxed);
+    let is_outside = thread::outside();
+    let rest = pending::rests(!is_outside);
+    let is_awaited = is_outside && session::get().is_some() && thread::drives_time();
+    WAITING.fetch_add(u32::from(is_awaited), Ordering::Relaxed);
     let result = wait();
-    WAITING.fetch_sub(1, Ordering::Relaxed);
+    WAITING.fetch_sub(u32::from(is_awaited), Ordering::Relaxed);
+    rest.ends();
     result
 }

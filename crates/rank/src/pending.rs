@@ -1,4 +1,5 @@
-//! Threads that are about to act: they have just been started, or their sleep has ended.
+//! Threads that are about to act: they have just been started, or their sleep has ended; and, where
+//! MPI lets several threads call it, all threads that do.
 //!
 //! The host decides when such a thread runs. So simulated time stands still for it until it has
 //! given MPI an order, has looked for a message, sleeps, waits for another thread, or has ended.
@@ -6,176 +7,255 @@
 //! can run it, real time while it waits for something outside the simulation. A busy host only
 //! delays the run.
 //!
-//! The threads have places in a table without locks, since a signal's handler may act at any time.
-//! A thread that finds no free place is not waited for.
+//! Threads that call MPI beside others keep their places. Time takes a step for one of them when
+//! each of the others
+//!
+//! - has looked in vain, in a call that blocks, since the last event: a report, an order, or a call
+//!   that may have sent the rank a message itself. One thread's look takes in the reports for all;
+//! - or has looked in vain again and again, in calls or at a clock, since the last event and since
+//!   the last step;
+//! - or sleeps in simulated time;
+//! - or is blocked. The kernel knows at once when another thread wakes it, long before it runs.
+//!
+//! A thread that finds no free place in the [table](place) is not waited for.
+
+mod place;
+mod turns;
+
+pub use place::observed;
 
 use crate::system;
+use place::{PlaceHold, ThreadPlace, ThreadStage};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
-/// How long a thread may take to start, then to act, and to give its order within a call, where it
-/// may have to wait for the MPI library's locks; in nanoseconds.
-const STARTS: u64 = 5_000_000_000;
-const ACTS: u64 = 20_000_000;
-const CALLS: u64 = 200_000_000;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How often the state of these threads is read, in real time.
 const SLICE: std::time::Duration = std::time::Duration::from_micros(100);
-/// The longest time between two readings that counts, in nanoseconds: the reader may run late.
-const MOST: u64 = 1_000_000;
 
-/// How far a thread has come: the host has not started it yet; it runs the program; it has entered
-/// an MPI call.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Starts,
-    Acts,
-    Calls,
-}
+/// How often a thread that waits for these gives way to them before it sleeps for slices.
+const YIELDS: u32 = 20;
 
-/// A thread's place.
-struct Place {
-    /// 0 if the place is free, [`FILLED`], or a [`word`].
-    word: AtomicU64,
-    /// The time that is left, real time at the last reading, and the thread's processor time then.
-    left: AtomicU64,
-    real: AtomicU64,
-    processor: AtomicU64,
-}
-
-/// The word of a place that is being filled.
-const FILLED: u64 = u64::MAX;
-
-static PLACES: [Place; 64] = [const {
-    Place {
-        word: AtomicU64::new(0),
-        left: AtomicU64::new(0),
-        real: AtomicU64::new(0),
-        processor: AtomicU64::new(0),
-    }
-}; 64];
-
-/// How many places are taken.
-static COUNT: AtomicU32 = AtomicU32::new(0);
-
-/// Numbers the takings of places.
-static LATEST: AtomicU32 = AtomicU32::new(0);
+/// How long threads may keep time from a step in all, in nanoseconds of real time.
+const HELD: u64 = 2_000_000_000;
 
 thread_local! {
-    /// This thread's place and word, if it is about to act.
-    static OWN: Cell<Option<(&'static Place, u64)>> = const { Cell::new(None) };
-}
-
-/// A taken place's word: the stage, a number that no place has had for long, and the thread's
-/// number in the kernel.
-fn word(stage: Stage, number: u32, thread: u32) -> u64 {
-    (stage as u64 + 1) << 60 | u64::from(number & 0xff_ffff) << 32 | u64::from(thread)
-}
-
-fn stage(word: u64) -> Stage {
-    match word >> 60 {
-        1 => Stage::Starts,
-        2 => Stage::Acts,
-        _ => Stage::Calls,
-    }
-}
-
-/// The kernel's thread numbers have 22 bits.
-fn thread(word: u64) -> u32 {
-    word as u32
-}
-
-/// Takes a place, if one is free.
-fn take(stage: Stage, thread: u32) -> Option<(&'static Place, u64)> {
-    let fill = |place: &&Place| {
-        let (new, old) = (Ordering::AcqRel, Ordering::Relaxed);
-        place.word.compare_exchange(0, FILLED, new, old).is_ok()
-    };
-    let place = PLACES.iter().find(fill)?;
-    COUNT.fetch_add(1, Ordering::AcqRel);
-    let word = word(stage, LATEST.fetch_add(1, Ordering::Relaxed), thread);
-    place.begin(word);
-    place.word.store(word, Ordering::Release);
-    Some((place, word))
+    /// This thread's place, if it has one.
+    static OWN: Cell<Option<PlaceHold>> = const { Cell::new(None) };
 }
 
 /// A thread that this one starts.
-pub struct ThreadStart(Option<(&'static Place, u64)>);
+pub struct ThreadStart(Option<PlaceHold>);
 
 impl ThreadStart {
     /// Before the thread is started.
     pub fn announced() -> ThreadStart {
-        ThreadStart(take(Stage::Starts, 0))
+        ThreadStart(PlaceHold::take(ThreadStage::Starts, 0, false))
     }
 
     /// The started thread runs.
     pub fn begins(self) {
         OWN.set(self.0);
-        advance(Stage::Acts);
+        advance(ThreadStage::Acts);
     }
 
     /// The thread could not be started.
     pub fn fails(self) {
-        if let Some((place, word)) = self.0 {
-            place.free(word);
+        if let Some(hold) = self.0 {
+            hold.free();
         }
     }
 }
 
 /// This thread's sleep has ended.
 pub fn wakes() {
-    acted();
-    OWN.set(take(Stage::Acts, system::thread()));
+    if is_caller() {
+        advance(ThreadStage::Acts);
+    } else {
+        acted();
+        OWN.set(PlaceHold::take(ThreadStage::Acts, system::thread(), false));
+    }
 }
 
-/// This thread enters an MPI call.
-pub fn calls() {
-    if COUNT.load(Ordering::Relaxed) > 0 {
-        advance(Stage::Calls);
+/// This thread begins to sleep in simulated time, up to a moment over which no step goes.
+pub fn sleeps() {
+    if is_caller() {
+        advance(ThreadStage::Sleeps);
+    } else {
+        acted();
     }
+}
+
+/// This thread enters an MPI call, beside others that may do so, too, or not.
+pub fn calls(beside_others: bool) {
+    if beside_others {
+        comes_to(ThreadStage::Calls);
+    } else if place::is_taken() {
+        advance(ThreadStage::Calls);
+    }
+}
+
+/// This thread runs the program, and calls MPI beside others.
+pub fn goes_on() {
+    comes_to(ThreadStage::Acts);
+}
+
+/// This thread waits for others, in an MPI call or outside, until the returned value ends.
+pub fn rests(in_call: bool) -> Rest {
+    let (rests, goes_on) = if in_call {
+        (ThreadStage::RestsInCall, ThreadStage::Calls)
+    } else {
+        (ThreadStage::Rests, ThreadStage::Acts)
+    };
+    let caller = is_caller();
+    if caller {
+        advance(rests);
+    } else {
+        acted();
+    }
+    Rest(caller.then_some(goes_on))
+}
+
+/// A thread's wait for others, and its stage afterwards.
+pub struct Rest(Option<ThreadStage>);
+
+impl Rest {
+    /// The wait has ended.
+    pub fn ends(self) {
+        if let Some(stage) = self.0 {
+            advance(stage);
+        }
+    }
+}
+
+/// This thread has looked in vain; whether it `blocks`, and can only look again.
+pub fn looks(blocks: bool) {
+    if let Some(hold) = OWN.get() {
+        hold.looks(blocks);
+        turns::changes();
+    }
+}
+
+/// Whether another thread keeps time from a step for this one, which has the session's lock and
+/// perhaps MPI's. Then it gives way to the others as soon as it can.
+pub fn holds_up() -> bool {
+    let held_up = wait();
+    if held_up {
+        turns::note();
+    }
+    held_up
+}
+
+/// This thread gives way to others in an MPI call, and has no locks: it waits a little for those that
+/// need them, if its step was held up. MPI may wait like this for another thread, without looking;
+/// whether it `blocks`.
+pub fn gives_way(blocks: bool) {
+    if let Some(hold) = OWN.get().filter(|hold| !hold.only_looks()) {
+        // At the second time it has seen the last event.
+        looks(blocks && hold.has_looked());
+    }
+    turns::release(is_any);
+}
+
+/// This thread looks again, and has no locks: lets others act before. A look may take simulated
+/// time, and there may be any number of looks while the host lets another thread run.
+pub fn lets_act() {
+    while place::is_taken() && others().any(|place| place.waits().is_some()) && !is_over() {
+        turns::wait();
+    }
+}
+
+/// An event has come, or the rank has done something, that may end the calls of other threads.
+pub fn progressed() {
+    SINCE.store(0, Ordering::Relaxed);
+    place::progressed();
+}
+
+/// Time has taken a step.
+pub fn stepped() {
+    SINCE.store(0, Ordering::Relaxed);
+    place::stepped();
 }
 
 /// This thread has acted.
 pub fn acted() {
-    if COUNT.load(Ordering::Relaxed) > 0
-        && let Some((place, word)) = OWN.take()
+    if place::is_taken()
+        && !is_caller()
+        && let Some(hold) = OWN.take()
     {
-        place.free(word);
+        hold.free();
     }
 }
 
-/// Whether a thread is about to act.
+/// Whether another thread is about to act.
 pub fn is_any() -> bool {
-    COUNT.load(Ordering::Acquire) > 0 && PLACES.iter().any(|place| place.waits().is_some())
+    place::is_taken() && others().any(|place| place.waits().is_some())
+}
+
+/// Whether this thread has a place as one that calls MPI beside others.
+pub fn is_caller() -> bool {
+    OWN.get()
+        .is_some_and(|hold| hold.is_caller() && hold.lasts())
+}
+
+/// This thread, which calls MPI beside others, has come to a stage.
+fn comes_to(stage: ThreadStage) {
+    if is_caller() {
+        advance(stage);
+    } else {
+        acted();
+        OWN.set(PlaceHold::take(stage, system::thread(), true));
+    }
 }
 
 /// This thread has come to another stage.
-fn advance(stage: Stage) {
-    if let Some((place, old)) = OWN.get() {
-        let new = word(stage, (old >> 32) as u32, system::thread());
-        place.begin(new);
-        let (set, kept) = (Ordering::AcqRel, Ordering::Relaxed);
-        let kept = place.word.compare_exchange(old, new, set, kept).is_ok();
-        OWN.set(kept.then_some((place, new)));
+fn advance(stage: ThreadStage) {
+    if let Some(hold) = OWN.get() {
+        OWN.set(hold.advance(stage, system::thread()));
+        turns::changes();
     }
 }
 
-/// Waits in real time until no thread is about to act but in MPI calls. Returns whether there are
-/// such: they need the locks that the caller may have.
+/// The places but this thread's.
+fn others() -> impl Iterator<Item = &'static ThreadPlace> {
+    let own = OWN.get();
+    place::all().filter(move |&place| own.is_none_or(|own| !own.is_of(place)))
+}
+
+/// Waits in real time until no other thread is about to act but in MPI calls. Returns whether there
+/// are such: they need the locks that the caller may have.
 pub fn wait() -> bool {
-    while COUNT.load(Ordering::Acquire) > 0 {
-        let mut call = false;
-        let waits = PLACES.iter().filter_map(Place::waits);
-        if waits.fold(false, |others, stage| {
-            call |= stage == Stage::Calls;
-            others || stage != Stage::Calls
-        }) {
-            system::nap(SLICE);
+    let mut yields = YIELDS;
+    while place::is_taken() {
+        let (mut call, mut acts) = (false, false);
+        for stage in others().filter_map(ThreadPlace::waits) {
+            call |= stage == ThreadStage::Calls;
+            acts |= stage != ThreadStage::Calls;
+        }
+        if !acts {
+            return call && !is_over();
+        }
+        if yields > 0 {
+            yields -= 1;
+            system::give_way();
         } else {
-            return call;
+            system::nap(SLICE);
         }
     }
     false
+}
+
+/// Since when threads in calls keep time from a step, in real time; 0 if they do not.
+static SINCE: AtomicU64 = AtomicU64::new(0);
+
+/// Whether they have kept it for too long: two that look in turns, and do other things between,
+/// might do so for ever.
+fn is_over() -> bool {
+    let now = system::real_time();
+    let (set, kept) = (Ordering::Relaxed, Ordering::Relaxed);
+    match SINCE.compare_exchange(0, now, set, kept) {
+        Ok(_) => false,
+        Err(since) => now.saturating_sub(since) > HELD,
+    }
 }
 
 /// The same, and for threads in MPI calls, too; for callers without locks.
@@ -183,60 +263,6 @@ pub fn wait_for_all() {
     acted();
     while wait() {
         system::nap(SLICE);
-    }
-}
-
-impl Place {
-    /// The thread comes to the stage in a word: it gets time for it.
-    fn begin(&self, word: u64) {
-        let left = match stage(word) {
-            Stage::Starts => STARTS,
-            Stage::Acts => ACTS,
-            Stage::Calls => CALLS,
-        };
-        self.left.store(left, Ordering::Relaxed);
-        self.read(word);
-    }
-
-    /// Reads both clocks; returns the times since the last reading.
-    fn read(&self, word: u64) -> (u64, u64) {
-        let clocks = [system::real_time(), system::processor_time_of(thread(word))];
-        let seen = [&self.real, &self.processor];
-        let [real, processor] = [0, 1].map(|clock| {
-            let before = seen[clock].swap(clocks[clock], Ordering::Relaxed);
-            clocks[clock].saturating_sub(before)
-        });
-        (real, processor)
-    }
-
-    /// The stage of the thread in this place, if it still runs and has time left.
-    fn waits(&self) -> Option<Stage> {
-        let word = self.word.load(Ordering::Acquire);
-        if word == 0 || word == FILLED {
-            return None;
-        }
-        let (real, processor) = self.read(word);
-        let spent = match (stage(word), system::is_runnable(thread(word))) {
-            (Stage::Starts, _) | (_, Some(false)) => Some(real.min(MOST)),
-            (_, Some(true)) => Some(processor),
-            (_, None) => None,
-        };
-        let left = self.left.load(Ordering::Relaxed);
-        let left = spent.map_or(0, |spent| left.saturating_sub(spent));
-        self.left.store(left, Ordering::Relaxed);
-        if left == 0 {
-            self.free(word);
-            return None;
-        }
-        Some(stage(word))
-    }
-
-    /// Frees the place, if it still has this word.
-    fn free(&self, word: u64) {
-        let (new, old) = (Ordering::AcqRel, Ordering::Relaxed);
-        if self.word.compare_exchange(word, 0, new, old).is_ok() {
-            COUNT.fetch_sub(1, Ordering::AcqRel);
-        }
     }
 }
 

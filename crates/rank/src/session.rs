@@ -8,11 +8,13 @@
 //! rank comes back, at its local time or, if the simulation is ahead, at the simulation's time.
 
 mod due;
+mod sleep;
 mod turn;
 
 pub use due::set_ring;
 
 use crate::library::LibraryProblem;
+use crate::pending;
 use crate::regions::Regions;
 use crate::repeats::{Frame, Repeats};
 use crate::system;
@@ -121,11 +123,11 @@ impl Drop for SessionGuard<'_> {
 }
 
 thread_local! {
-    /// Whether this thread holds the lock.
+    /// Whether this thread holds the lock, or waits for it.
     static HOLDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread holds the session's lock.
+/// Whether this thread holds the session's lock, or waits for it.
 pub fn is_held() -> bool {
     HOLDS.get()
 }
@@ -278,9 +280,10 @@ impl Session {
             return held;
         }
         self.queue.fetch_add(1, Ordering::Relaxed);
+        // The wait is for no thread's act.
+        HOLDS.set(true);
         let guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         self.queue.fetch_sub(1, Ordering::Relaxed);
-        HOLDS.set(true);
         SessionGuard(guard)
     }
 
@@ -343,10 +346,9 @@ impl Session {
         let thread = thread::current();
         let looks = thread.looks.get().saturating_add(1);
         thread.looks.set(looks);
-        if !self.out_of_band.is_observed()
-            || !thread::blocks()
-            || looks <= MANY && thread::one_sided()
-        {
+        let is_observed = self.out_of_band.is_observed();
+        pending::observed(is_observed);
+        if !is_observed || !thread::blocks() || looks <= MANY && thread::one_sided() {
             return;
         }
         if thread.place.get().is_none() && thread.may_look() {

@@ -4,7 +4,8 @@
 //! is a runtime's watcher, whose sleep must not carry the rank away. So such a thread sleeps until
 //! the rank's time has come to the sleep's end, and does not advance that time. The thread that
 //! looks for a message advances it: its step ends at the sleep's end, where it waits in real time
-//! until the sleeper has noticed it, and then until it has acted ([`pending`]).
+//! until the sleeper has noticed it, and then until it has acted ([`pending`]). A thread that calls
+//! MPI beside others sleeps like this, too.
 
 use crate::{pending, system};
 use link::NEVER;
@@ -38,7 +39,7 @@ impl Sleeper {
         ends.push(moment);
         note_first(&ends);
         drop(ends);
-        pending::acted();
+        pending::sleeps();
         Sleeper(moment)
     }
 }

@@ -6,7 +6,7 @@
 
 use libc::{c_int, c_long, clockid_t, timespec};
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// The first version of the C library's symbols on this processor kind.
 pub const FIRST: &CStr = if cfg!(target_arch = "x86_64") {
@@ -155,15 +155,42 @@ pub fn is_main_thread() -> bool {
     unsafe { libc::syscall(libc::SYS_gettid) == c_long::from(libc::getpid()) }
 }
 
-/// Sleeps in real time; a signal ends the sleep early.
-pub fn nap(time: std::time::Duration) {
-    let time = timespec {
+/// A length of time for the kernel.
+fn length(time: std::time::Duration) -> timespec {
+    timespec {
         tv_sec: time.as_secs().cast_signed(),
         tv_nsec: time.subsec_nanos().into(),
-    };
+    }
+}
+
+/// Waits in real time until a word is changed from what it was seen to be, for some time at most.
+pub fn wait_for_change(word: &'static AtomicU32, seen: u32, time: std::time::Duration) {
+    let (time, none) = (length(time), std::ptr::null::<u32>());
+    // SAFETY: a word that lasts, and a time that lasts for the call.
+    unsafe {
+        let (word, wait) = (word.as_ptr(), libc::FUTEX_WAIT);
+        libc::syscall(libc::SYS_futex, word, wait, seen, &raw const time, none, 0);
+    }
+}
+
+/// A word has changed: wakes all threads that wait for that.
+pub fn wake_all(word: &'static AtomicU32) {
+    // SAFETY: a word that lasts; the kernel only looks for waiting threads.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
+}
+
+/// Sleeps in real time; a signal ends the sleep early.
+pub fn nap(time: std::time::Duration) {
+    let time = length(time);
     let none = std::ptr::null_mut::<timespec>();
     // SAFETY: the kernel reads the time.
     unsafe { libc::syscall(libc::SYS_nanosleep, &raw const time, none) };
+}
+
+/// Gives the processor to another thread that can run.
+pub fn give_way() {
+    // SAFETY: it has no arguments.
+    unsafe { libc::syscall(libc::SYS_sched_yield) };
 }
 
 /// This thread's number in the kernel.

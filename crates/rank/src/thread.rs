@@ -90,12 +90,15 @@ impl ThreadState {
         }
         if !one_thread() {
             self.counted.set(true);
-            pending::calls();
+            if repeats > 0 && allows_several() && kind(call) == Some(CallKind::Looks) {
+                pending::lets_act();
+            }
             // MPICH's ranks that are threads (MPIX_Threadcomm) need no thread level.
             if IN_CALLS.fetch_add(1, Ordering::Relaxed) > 0 {
                 may_be_several();
                 AT_ONCE.store(true, Ordering::Relaxed);
             }
+            pending::calls(allows_several());
         }
     }
 
@@ -129,7 +132,19 @@ impl ThreadState {
     #[inline]
     pub fn leave(&self) -> u32 {
         if self.counted.replace(false) {
-            pending::acted();
+            if allows_several() {
+                // It may have ended another thread's call: MPI passes a rank's messages to itself
+                // on through its own memory.
+                if matches!(
+                    kind(self.call.get()),
+                    Some(CallKind::Blocks | CallKind::Request)
+                ) {
+                    pending::progressed();
+                }
+                pending::goes_on();
+            } else {
+                pending::acted();
+            }
             IN_CALLS.fetch_sub(1, Ordering::Relaxed);
         }
         self.call.replace(0)
@@ -257,6 +272,11 @@ pub fn driver() -> u32 {
         0 => std::process::id(),
         driver => driver,
     }
+}
+
+/// This thread can only look again: it is in a call that waits for others.
+pub fn waits() -> bool {
+    blocks() || times_out()
 }
 
 /// This thread has given an order.

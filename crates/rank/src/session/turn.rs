@@ -65,6 +65,9 @@ impl Session {
         // A call record is no progress: a program may call again and again, without any event.
         if !order.is_record() {
             self.acts();
+            if !order.is_look() {
+                pending::progressed();
+            }
         }
         if let Some(probe) = state.engine.give_up_probe(&order, thread::probes()) {
             self.order(state, probe, Order::Cancel, &[]);
@@ -89,6 +92,7 @@ impl Session {
             for (delivery, part, bytes) in state.link.reports() {
                 self.look_anew();
                 self.progressed();
+                pending::progressed();
                 ended |= !matches!(delivery.report, Report::Read { .. } | Report::Write { .. });
                 self.repeats.hears(&delivery.report, bytes);
                 replies.extend(state.engine.report(&delivery, part, bytes));
@@ -233,11 +237,7 @@ impl Session {
 
     /// Time does not advance while a thread is about to act. The looks have begun at a moment.
     fn step_by(&self, state: &mut SessionState, begun: u64, wait: impl FnOnce(u64) -> RankWait) {
-        pending::acted();
-        // In a call, only threads that may call MPI matter.
-        if (thread::outside() || thread::allows_several()) && pending::wait() {
-            self.look_anew();
-            std::thread::yield_now();
+        if is_held_up() {
             return;
         }
         let tick = self.tick.load(Ordering::Relaxed);
@@ -252,6 +252,7 @@ impl Session {
         } else {
             let now = self.now();
             self.wait(state, wait(sleepers::cut(begun, now, now + tick)));
+            pending::stepped();
             if sleepers::wake(self.now()) {
                 self.look_anew();
                 return;
@@ -260,21 +261,6 @@ impl Session {
         // Unless there was a report.
         let (new, old) = (Ordering::Relaxed, Ordering::Relaxed);
         let _ = self.tick.compare_exchange(tick, longer, new, old);
-    }
-
-    /// Sleeps until a moment. A signal's handler that interrupts the provider's work does not
-    /// sleep.
-    pub fn sleep_until(&self, until: u64) {
-        if HOLDS.get() {
-            return;
-        }
-        let mut state = self.lock();
-        if LEFT.load(Ordering::Relaxed) {
-            self.now.fetch_max(until, Ordering::AcqRel);
-        } else if self.now() < until {
-            self.wait(&mut state, RankWait::Sleep { until });
-            self.slept.store(true, Ordering::Relaxed);
-        }
     }
 
     /// Waits until the machine's file system has carried out an operation. Returns whether that
@@ -377,4 +363,16 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// This thread has looked in vain. Whether time must not take a step for it, since another one is
+/// about to act.
+fn is_held_up() -> bool {
+    pending::acted();
+    let several = thread::allows_several();
+    if several {
+        pending::looks(thread::waits());
+    }
+    // In a call, only threads that may call MPI matter.
+    (thread::outside() || several) && pending::holds_up()
 }

@@ -1,0 +1,37 @@
+"""Threads of a rank that call MPI at once: simulated time is theirs, not the host's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import Ended, needs_mpi
+
+Run = Callable[..., Ended]
+
+LIMITS = {
+    "c": ((0.99, 1.02), (350, 370)),
+    "q": ((0.99, 1.25), (350, 440)),
+    "p": ((1.3, 2), (450, 720)),
+    "s": ((0.99, 1.02), (1000, 1005)),
+    "n": ((0.99, 1.02), (200, 205)),
+    "t": ((2, 3.2), (0, 0)),
+}
+"""How long the exchange may take beside the first thread's work, against the exchange alone, and
+how many us that work may take. Where the first thread calls MPI, too, the two have one processor in
+the model."""
+
+
+@needs_mpi
+def test_threads_take_simulated_time_together(elanite: Run, mpi_programs: Path) -> None:
+    ended = elanite("mpirun", "-q", "-n", "2", str(mpi_programs / "beside"), "".join(LIMITS))
+    lines = [line.split() for line in ended.out.splitlines()]
+    assert [line[0] for line in lines] == [*LIMITS], ended
+    for kind, *times in lines:
+        alone, beside, work = map(float, times)
+        (least, most), (shortest, longest) = LIMITS[kind]
+        assert alone == pytest.approx(355_000, rel=0.01), ended
+        assert least <= beside / alone <= most, (kind, ended)
+        assert shortest <= work / 1000 <= longest, (kind, ended)
