@@ -17,6 +17,7 @@ LIMITS = {
     "p": ((1.3, 2), (450, 720)),
     "s": ((0.99, 1.02), (1000, 1005)),
     "n": ((0.99, 1.02), (200, 205)),
+    "w": ((0.99, 1.02), (350, 370)),
     "t": ((2, 3.2), (0, 0)),
 }
 """How long the exchange may take beside the first thread's work, against the exchange alone, and

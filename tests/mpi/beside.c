@@ -86,6 +86,10 @@ static void work(char what)
     case 'n': /* sleeps for short times */
         for (int sleep = 0; sleep < 10; sleep++)
             usleep(20);
+        break;
+    case 'w': /* sleeps until the exchange has ended */
+        while (!over)
+            usleep(7);
     }
 }
 

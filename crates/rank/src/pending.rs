@@ -71,8 +71,7 @@ pub fn wakes() {
     if is_caller() {
         advance(ThreadStage::Acts);
     } else {
-        acted();
-        OWN.set(PlaceHold::take(ThreadStage::Acts, system::thread(), false));
+        takes(ThreadStage::Acts, false);
     }
 }
 
@@ -136,9 +135,9 @@ pub fn looks(blocks: bool) {
 }
 
 /// Whether another thread keeps time from a step for this one, which has the session's lock and
-/// perhaps MPI's. Then it gives way to the others as soon as it can.
-pub fn holds_up() -> bool {
-    let held_up = wait();
+/// perhaps MPI's; or one wants the session's lock. Then it gives way as soon as it can.
+pub fn holds_up(is_wanted: impl FnOnce() -> bool) -> bool {
+    let held_up = wait() || is_wanted();
     if held_up {
         turns::note();
     }
@@ -202,8 +201,15 @@ fn comes_to(stage: ThreadStage) {
     if is_caller() {
         advance(stage);
     } else {
-        acted();
-        OWN.set(PlaceHold::take(stage, system::thread(), true));
+        takes(stage, true);
+    }
+}
+
+/// This thread takes a place, and then gives up another one that it may have.
+fn takes(stage: ThreadStage, caller: bool) {
+    let old = OWN.replace(PlaceHold::take(stage, system::thread(), caller));
+    if let Some(old) = old {
+        old.free();
     }
 }
 

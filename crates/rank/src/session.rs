@@ -287,6 +287,11 @@ impl Session {
         SessionGuard(guard)
     }
 
+    /// Whether a thread waits for the lock.
+    fn is_wanted(&self) -> bool {
+        self.queue.load(Ordering::Relaxed) > 0
+    }
+
     /// Whether a thread waits until the simulator lets the rank go on. Takes no lock.
     pub fn waits(&self) -> bool {
         self.waits.load(Ordering::Relaxed)

@@ -47,9 +47,10 @@ impl Session {
     }
 
     /// Lets time go on to a moment, or to the next event. Returns whether it has: it stands while
-    /// another thread is about to act, or has the lock.
+    /// another thread is about to act, or has or wants the lock.
     fn sleep_on(&self, until: u64) -> bool {
-        let Some(mut state) = self.try_lock().filter(|_| !pending::wait()) else {
+        let is_free = |_: &_| !pending::wait() && !self.is_wanted();
+        let Some(mut state) = self.try_lock().filter(is_free) else {
             return false;
         };
         let now = self.now();

@@ -237,7 +237,7 @@ impl Session {
 
     /// Time does not advance while a thread is about to act. The looks have begun at a moment.
     fn step_by(&self, state: &mut SessionState, begun: u64, wait: impl FnOnce(u64) -> RankWait) {
-        if is_held_up() {
+        if self.is_held_up() {
             return;
         }
         let tick = self.tick.load(Ordering::Relaxed);
@@ -261,6 +261,18 @@ impl Session {
         // Unless there was a report.
         let (new, old) = (Ordering::Relaxed, Ordering::Relaxed);
         let _ = self.tick.compare_exchange(tick, longer, new, old);
+    }
+
+    /// This thread has looked in vain. Whether time must not take a step for it, since another one
+    /// is about to act, or waits for the lock.
+    fn is_held_up(&self) -> bool {
+        pending::acted();
+        let several = thread::allows_several();
+        if several {
+            pending::looks(thread::waits());
+        }
+        // In a call, only threads that may call MPI matter.
+        (thread::outside() || several) && pending::holds_up(|| self.is_wanted())
     }
 
     /// Waits until the machine's file system has carried out an operation. Returns whether that
@@ -363,16 +375,4 @@ impl Session {
         }
         Ok(())
     }
-}
-
-/// This thread has looked in vain. Whether time must not take a step for it, since another one is
-/// about to act.
-fn is_held_up() -> bool {
-    pending::acted();
-    let several = thread::allows_several();
-    if several {
-        pending::looks(thread::waits());
-    }
-    // In a call, only threads that may call MPI matter.
-    (thread::outside() || several) && pending::holds_up()
 }
