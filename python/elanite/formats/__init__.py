@@ -15,7 +15,7 @@
 | ``networkx_graphs`` | GML, node-link JSON |
 | ``metis`` | graphs of METIS |
 | ``flow_tables`` | tables of flows with named columns |
-| ``benchmarks`` | measured values of OSU, IMB, NCCL-tests and perftest |
+| ``benchmarks``, ``perftest_reports`` | measured values of OSU, IMB, NCCL-tests and perftest |
 | ``xml``, ``quantities`` | elements with their lines; rates and times |
 
 ``inputs.network_import`` writes a network's machine file.

@@ -33,6 +33,8 @@ A file may have several benchmarks, each with several numbers of processes, as I
 itself; those of no metric are left out beside others. IMB's rows of samples that it did not measure
 (``out-of-mem.``, ``int-overflow``, ``time-out.``) are left out, too.
 
+perftest's report as JSON is read as its table (`perftest_reports`).
+
 Lines from other tools among them, such as a batch system, are skipped, and so are the labels that
 ``mpirun --tag-output``, ``srun --label`` and ``mpiexec -l`` write before each line.
 """
@@ -43,6 +45,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from elanite.formats import perftest_reports
 from elanite.formats.benchmark_tables import (
     BOTH,
     CONGESTED,
@@ -144,7 +147,7 @@ def values(
     Raises ``UsageError``.
     """
     read = _Reading(file)
-    for line, written in enumerate(text.splitlines(), 1):
+    for line, written in perftest_reports.lines(text, file):
         read.line(line, _bare(written))
     read.close()
     found, left = read.found, [*read.refused.values(), *read.failed]

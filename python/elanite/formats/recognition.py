@@ -24,6 +24,7 @@ from elanite.formats import (
     metis,
     networkx_graphs,
     ns3,
+    perftest_reports,
     quantities,
     simgrid,
     slurm,
@@ -210,7 +211,10 @@ _RULES: tuple[tuple[str, FileFormat | OtherFormat], ...] = (
         _LABEL + r"#(\s*nThread \d+ nGpus|\s*(size|bytes)\s.*\bbusbw\b)",
         OtherFormat("output of NCCL-tests", MEASURED),
     ),
-    (_LABEL + r"#bytes\s+#(iterations|sl)\b", OtherFormat("output of perftest", MEASURED)),
+    (
+        _LABEL + r"#bytes\s+#(iterations|sl)\b|" + perftest_reports.REPORT,
+        OtherFormat("output of perftest", MEASURED),
+    ),
     (
         r"^[ \t]*\[\[?\s*(machine|topology|link|series|run)\b",
         OtherFormat("a file of Elanite", "elanite check FILE"),
