@@ -1,7 +1,7 @@
 /* A thread of each rank exchanges messages with the other rank's, while the first thread does what
- * a letter of the program's word says; or several threads exchange messages (t). For each letter,
- * rank 0 prints how long the exchange took alone, how long beside, and how long the first thread
- * was at its work; in ns.
+ * a letter of the program's word says; or several threads exchange messages (t), or none (a). For
+ * each letter, rank 0 prints how long the exchange took alone, how long beside, and how long the
+ * first thread was at its work; in ns.
  */
 #define _GNU_SOURCE
 #include "check.h"
@@ -96,7 +96,7 @@ static void work(char what)
 static void measure(char what)
 {
     pthread_t threads[THREADS];
-    int count = what == 't' ? THREADS : 1;
+    int count = what == 't' ? THREADS : what != 'a';
     void *(*function)(void *) = what == 'q' ? receives : exchanges;
     received = over = 0;
     MPI_Barrier(MPI_COMM_WORLD);

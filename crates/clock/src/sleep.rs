@@ -239,10 +239,10 @@ pub extern "C" fn sched_yield() -> c_int {
         }
         return 0;
     }
-    if !thread::outside() {
-        pending::gives_way(thread::waits());
-    } else if thread::drives_time() {
+    if thread::outside() && thread::drives_time() {
         order::gives_way();
+    } else {
+        pending::gives_way(thread::waits());
     }
     // SAFETY: it has no arguments.
     unsafe { libc::syscall(libc::SYS_sched_yield) as c_int }

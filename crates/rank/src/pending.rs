@@ -144,11 +144,12 @@ pub fn holds_up(is_wanted: impl FnOnce() -> bool) -> bool {
     held_up
 }
 
-/// This thread gives way to others in an MPI call, and has no locks: it waits a little for those that
+/// This thread gives way to others in the MPI library, and has no locks: it waits a little for those that
 /// need them, if its step was held up. MPI may wait like this for another thread, without looking;
 /// whether it `blocks`.
 pub fn gives_way(blocks: bool) {
-    if let Some(hold) = OWN.get().filter(|hold| !hold.only_looks()) {
+    let caller = OWN.get().filter(|hold| hold.is_caller());
+    if let Some(hold) = caller.filter(|hold| !hold.only_looks()) {
         // At the second time it has seen the last event.
         looks(blocks && hold.has_looked());
     }

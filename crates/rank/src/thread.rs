@@ -237,6 +237,18 @@ pub fn others_have_called() -> bool {
     CALLERS.load(Ordering::Relaxed) > u32::from(own)
 }
 
+/// The thread looks for messages. Where it has called nothing, it is one of the MPI library's own
+/// (MPICH's `MPIR_CVAR_ASYNC_PROGRESS`), which looks beside all calls.
+pub fn looks_in_library() {
+    if outside() && !drives_time() && !one_thread() {
+        may_be_several();
+        AT_ONCE.store(true, Ordering::Relaxed);
+        if !pending::is_caller() {
+            pending::goes_on();
+        }
+    }
+}
+
 /// Whether this thread is in no MPI call.
 pub fn outside() -> bool {
     current().depth.get() == 0

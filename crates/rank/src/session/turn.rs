@@ -132,6 +132,7 @@ impl Session {
     /// program that waits by them and sleeps between them would never receive a message.
     pub fn look(&self, state: &mut SessionState) {
         thread::acted();
+        thread::looks_in_library();
         self.looks_in_all.fetch_add(1, Ordering::Relaxed);
         if thread::looks_outside() {
             std::thread::yield_now();
