@@ -37,7 +37,10 @@ def test_help(snapshot: SnapshotAssertion, name: str | None) -> None:
     assert str(ended) == snapshot
 
 
-@pytest.mark.parametrize("experiment", [SMALL, pytest.param(CHEAP, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "experiment",
+    [pytest.param(SMALL, id="small"), pytest.param(CHEAP, id="cheap", marks=pytest.mark.slow)],
+)
 def test_shards_merged_are_the_store_of_one_run(
     elanite_here: Run, tmp_path: Path, experiment: str
 ) -> None:
