@@ -40,7 +40,7 @@ def test_threads_take_simulated_time_together(elanite: Run, mpi_programs: Path) 
 
 
 @needs_mpi
-def test_a_thread_of_the_library_takes_no_time(
+def test_a_thread_of_the_library_makes_a_run_a_guess(
     elanite: Run, mpi_programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """MPICH's own thread looks for messages beside all calls. The host decides when, so the run is
@@ -50,6 +50,5 @@ def test_a_thread_of_the_library_takes_no_time(
     program = str(mpi_programs / "beside")
     ended = elanite("mpirun", "--format", "json", "-n", "2", program, "a")
     alone = float(ended.out.split()[1])
-    assert 350_000 < alone < 500_000, ended
     said = json.loads(ended.err.splitlines()[-1])
     assert not said["repeatable"] or alone == pytest.approx(355_000, rel=0.01), ended
