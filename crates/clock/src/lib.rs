@@ -112,7 +112,7 @@ fn look(session: &Session) {
             order::notice(before, session.now());
         }
     } else {
-        // The thread that has the lock may wait for this one.
+        // Another thread has the lock, and perhaps waits for this one.
         pending::looks(false);
     }
     timers::look(session);

@@ -144,8 +144,8 @@ pub fn holds_up(is_wanted: impl FnOnce() -> bool) -> bool {
     held_up
 }
 
-/// This thread gives way to others in the MPI library, and has no locks: it waits a little for those that
-/// need them, if its step was held up. MPI may wait like this for another thread, without looking;
+/// This thread gives way to others in the MPI library, and has no locks: it waits a little for the
+/// others, if its step was held up. MPI may wait like this for another thread, without looking;
 /// whether it `blocks`.
 pub fn gives_way(blocks: bool) {
     let caller = OWN.get().filter(|hold| hold.is_caller());
@@ -159,7 +159,7 @@ pub fn gives_way(blocks: bool) {
 /// This thread looks again, and has no locks: lets others act before. A look may take simulated
 /// time, and there may be any number of looks while the host lets another thread run.
 pub fn lets_act() {
-    while place::is_taken() && others().any(|place| place.waits().is_some()) && !is_over() {
+    while is_any() && !is_over() {
         turns::wait();
     }
 }

@@ -248,6 +248,7 @@ impl PlaceHold {
         }
     }
 
+    /// Whether the hold is on this place.
     pub fn is_of(self, place: &ThreadPlace) -> bool {
         std::ptr::eq(self.place, place)
     }

@@ -9,8 +9,8 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// The longest wait in real time, and how often it is repeated: others may have
-/// looked who are not waited for.
+/// The longest wait in real time, and how often it is repeated: the change may be another one than
+/// the awaited.
 const LONGEST: Duration = Duration::from_micros(200);
 const TIMES: u32 = 8;
 
