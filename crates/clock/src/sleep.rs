@@ -241,9 +241,8 @@ pub extern "C" fn sched_yield() -> c_int {
     }
     if thread::outside() && thread::drives_time() {
         order::gives_way();
-    } else {
-        pending::gives_way(thread::waits());
     }
+    pending::gives_way(thread::waits());
     // SAFETY: it has no arguments.
     unsafe { libc::syscall(libc::SYS_sched_yield) as c_int }
 }

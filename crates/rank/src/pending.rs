@@ -144,9 +144,9 @@ pub fn holds_up(is_wanted: impl FnOnce() -> bool) -> bool {
     held_up
 }
 
-/// This thread gives way to others in the MPI library, and has no locks: it waits a little for the
-/// others, if its step was held up. MPI may wait like this for another thread, without looking;
-/// whether it `blocks`.
+/// This thread gives way to others, and has no locks: it waits a little for the others, if its step
+/// was held up. MPI or the program may wait like this for another thread, without looking; whether
+/// the thread `blocks`.
 pub fn gives_way(blocks: bool) {
     let caller = OWN.get().filter(|hold| hold.is_caller());
     if let Some(hold) = caller.filter(|hold| !hold.only_looks()) {

@@ -306,7 +306,7 @@ impl Session {
             if before == 0 || queue() < before {
                 return;
             }
-            std::thread::yield_now();
+            system::give_way(); // the program does not give way
         }
     }
 

@@ -1,5 +1,5 @@
-use super::{ThreadStart, acted, calls, goes_on, is_any, looks, progressed, rests, stepped};
-use super::{wait, wait_for_all, wakes};
+use super::{ThreadStart, acted, calls, gives_way, goes_on, is_any, looks, progressed, rests};
+use super::{stepped, wait, wait_for_all, wakes};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
@@ -190,6 +190,32 @@ fn a_thread_that_waits_for_another_is_about_to_act_when_woken() {
             }
         });
     }
+}
+
+#[test]
+fn a_thread_that_gives_way_again_and_again_only_looks() {
+    static SEEN: AtomicBool = AtomicBool::new(false);
+    let (said, yields) = mpsc::channel();
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            goes_on();
+            said.send(()).expect("the test waits");
+            gives_way(false);
+            gives_way(false);
+            said.send(()).expect("the test waits");
+            while !SEEN.load(Ordering::Acquire) {
+                std::hint::spin_loop();
+            }
+        });
+        yields.recv().expect("it runs");
+        yields.recv().expect("it has given way twice");
+        assert!(!is_any(), "it runs on, but waits");
+        progressed();
+        assert!(is_any(), "the event may be its own");
+        SEEN.store(true, Ordering::Release);
+    });
+    wait_for_all(); // until it has ended
 }
 
 #[test]
