@@ -5,6 +5,7 @@ that opens files.
 from __future__ import annotations
 
 import ast
+import errno
 import os
 import stat
 import subprocess
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import elanite
-from conftest import SMALL, command, environment
+from conftest import PATIENCE, SMALL, command, environment, until
 from elanite.base import bounded, whole
 from elanite.errors import ElaniteError, UsageError
 
@@ -140,13 +141,57 @@ def test_a_file_keeps_its_permissions(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o660
 
 
-def test_a_pipe_is_written_to(tmp_path: Path) -> None:
-    pipe, read = tmp_path / "pipe", []
+def test_all_names_of_a_file_have_the_new_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    for text in ("old", "longer than the old", "short"):
+        two.unlink(missing_ok=True)
+        one.write_text("old and long" if text == "short" else "old")
+        two.hardlink_to(one)
+        whole.write(one, text)
+        assert two.read_text() == text
+    tmp_path.chmod(0o1777)
+    whole.write(one, "another user may have made the link")
+    assert two.read_text() == "short"
+    assert one.stat().st_nlink == 1
+    tmp_path.chmod(0o755)
+    one.unlink()
+    one.hardlink_to(two)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(ElaniteError, match="one cannot be written: No space left on device"):
+        whole.write(one, "too long for this disk")
+    assert two.read_text() == "short"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser gives files away")
+def test_a_file_keeps_its_owner(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("old")
+    os.chown(file, 12345, 12345)
+    whole.write(file, "new")
+    assert (file.read_text(), file.stat().st_uid, file.stat().st_gid) == ("new", 12345, 12345)
+
+
+def test_a_file_in_the_way_of_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ElaniteError, match=r"b cannot be written: .*file is not a folder$"):
+        whole.write(tmp_path / "file" / "a" / "b", "")
+
+
+def test_a_pipe_is_written_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pipe, read, said = tmp_path / "pipe", [], []
     os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
-    reader.start()
-    whole.write(pipe, "for the reader")
-    reader.join(60)
+    writer = threading.Thread(target=whole.write, args=(pipe, "for the reader"))
+    writer.start()
+    assert until(lambda: bool(said.append(capsys.readouterr().err) or "".join(said)))
+    assert "".join(said) == f"{pipe} is a pipe, and waits for its reader\n"
+    read.append(pipe.read_text())
+    writer.join(PATIENCE)
     assert read == ["for the reader"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
@@ -356,9 +401,23 @@ def test_a_file_that_grows_is_bounded(tmp_path: Path, monkeypatch: pytest.Monkey
     assert bounded.load(file, 5) == b"12345"
     with pytest.raises(
         UsageError,
-        match=r"--to: .*file: it has 5 bytes, and at most 4 are read; name a regular file",
+        match=r"--to: .*file: it has 5 bytes, and at most 4 are read; is it the right file",
     ):
         bounded.text(file, 4, named="--to")
     monkeypatch.setattr(bounded, "_regular", lambda *_: None)
     with pytest.raises(bounded.IrregularFile):
         bounded.load(file, 4)
+
+
+def test_a_kernel_file_that_would_wait_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `/proc/kmsg`, whose reading takes lines from others."""
+    file = tmp_path / "file"
+    file.touch()
+    assert bounded.load(file, 4) == b""
+    monkeypatch.setattr(bounded, "_ready", lambda _: False)
+    with pytest.raises(UsageError, match=r"it is a kernel file without data; name a regular file"):
+        bounded.text(file, 4)
+    file.write_text("1")
+    assert bounded.load(file, 4) == b"1"

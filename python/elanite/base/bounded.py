@@ -5,7 +5,7 @@ An input's name may stand for anything: a device without an end, a pipe that no 
 file with many gigabytes. So a file's kind and size are checked before the first byte is read, and
 before memory is taken. The file is opened without waiting, so that a pipe is refused immediately;
 and reading ends at the bound, so that a growing file, or a kernel file without a size, is bounded
-too.
+too. A kernel file that has nothing to read yet, such as ``/proc/kmsg``, is refused as a pipe is.
 
 On a command line, ``-`` in place of a file is standard input, which ends at the same bound. It is
 read once, so that an input that a command reads twice has one content. Names within files never
@@ -17,6 +17,7 @@ Errors name the file, the option or key that names it, and a remedy.
 from __future__ import annotations
 
 import os
+import select
 import stat
 import tempfile
 from contextlib import contextmanager
@@ -51,10 +52,15 @@ _KINDS = (
     (stat.S_ISBLK, "a device"),
 )
 _REMEDY = "name a regular file; the output of a command goes to a file first"
+_SHORTER = "is it the right file?"
 
 
 class IrregularFile(OSError):
     """A name stands for no regular file, or for too large a one; ``strerror`` has the reason."""
+
+
+class LargeFile(IrregularFile):
+    """A regular file with more bytes than are read."""
 
 
 def kind(path: Path) -> str | None:
@@ -74,7 +80,10 @@ def opened(path: Path | str, most: int | None = None) -> Iterator[BufferedReader
     _regular(path, os.stat(path), most)  # noqa: PTH116 - may be a str; opening a device may have an effect
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
-        _regular(path, os.fstat(handle), most)
+        about = os.fstat(handle)
+        _regular(path, about, most)
+        if about.st_size == 0 and not _ready(handle):
+            raise IrregularFile(0, "it is a kernel file without data", str(path))
         yield file
 
 
@@ -83,7 +92,7 @@ def load(path: Path | str, most: int) -> bytes:
     with opened(path, most) as file:
         content = _read_to(file, most + 1)
     if len(content) > most:
-        raise IrregularFile(0, _large(len(content), most), str(path))
+        raise LargeFile(0, _large(len(content), most), str(path))
     return content
 
 
@@ -105,7 +114,7 @@ def typed(path: Path, most: int) -> bytes:
         return load(path, most)
     content = _standard_input(most)
     if len(content) > most:
-        raise IrregularFile(0, f"it has more than the {most:,} bytes that are read", str(path))
+        raise LargeFile(0, f"it has more than the {most:,} bytes that are read", str(path))
     return content
 
 
@@ -171,14 +180,18 @@ def refused(
 ) -> Iterator[None]:
     """Turn an ``OSError`` within into ``error``: ``named: path: words of the system; remedy``.
 
-    Without a specific remedy, a device or a pipe has a general one.
+    Without a specific remedy, a device, a pipe or too large a file has a general one.
     """
     try:
         yield
     except OSError as raised:
         said = f"{named}: {path}: {raised.strerror}" if named else f"{path}: {raised.strerror}"
-        advice = remedy or (_REMEDY if isinstance(raised, IrregularFile) else "")
+        advice = remedy or (_general(raised) if isinstance(raised, IrregularFile) else "")
         raise error(f"{said}; {advice}" if advice else said) from raised
+
+
+def _general(raised: IrregularFile) -> str:
+    return _SHORTER if isinstance(raised, LargeFile) else _REMEDY
 
 
 def packaged(*parts: str) -> str:
@@ -205,7 +218,14 @@ def _regular(path: Path | str, about: os.stat_result, most: int | None) -> None:
     if (other := _kind(about.st_mode)) is not None:
         raise IrregularFile(0, f"it is {other}", str(path))
     if most is not None and about.st_size > most:
-        raise IrregularFile(0, _large(about.st_size, most), str(path))
+        raise LargeFile(0, _large(about.st_size, most), str(path))
+
+
+def _ready(handle: int) -> bool:
+    """Whether reading would not wait; that it is at the end is known immediately, too."""
+    awaited = select.poll()
+    awaited.register(handle, select.POLLIN)
+    return bool(awaited.poll(0))
 
 
 def _kind(mode: int) -> str | None:

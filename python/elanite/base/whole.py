@@ -9,6 +9,8 @@ a link.
 A name stands for the object that the system has there:
 
 - a symbolic link is followed, so that its target has the new content and the link stays;
+- a file with several names (hard links) is written in its place, unless everybody may write its
+  folder: another user could have made the link;
 - a device or a pipe is written to, and stays (``--svg /dev/stdout``, ``--record >(gzip > x.gz)``);
 - an open file in this process (``/dev/stdout``, ``/dev/fd/3``) is written to at its position.
 
@@ -17,6 +19,7 @@ Errors name the file that was asked for.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -28,6 +31,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from elanite.base.streams import shown
 from elanite.errors import ElaniteError
 
 if TYPE_CHECKING:
@@ -83,8 +87,14 @@ def replacing(path: Path, error: Callable[[str], Exception] = ElaniteError) -> I
             with exclusive(aside):
                 pass
             yield aside
+            if _linked(target):
+                _overwrite(aside, target)
+                return
             with suppress(FileNotFoundError):
-                aside.chmod(stat.S_IMODE(target.stat().st_mode))
+                about = target.stat()
+                with suppress(PermissionError):
+                    os.chown(aside, about.st_uid, about.st_gid)
+                aside.chmod(stat.S_IMODE(about.st_mode))
             aside.replace(target)
         finally:
             with suppress(OSError):
@@ -115,7 +125,10 @@ def parents(path: Path) -> None:
     while not missing[-1].exists() and missing[-1] != missing[-1].parent:
         missing.append(missing[-1].parent)
     for each in reversed(missing):
-        each.mkdir(exist_ok=True)
+        try:
+            each.mkdir(exist_ok=True)
+        except FileExistsError:
+            raise NotADirectoryError(0, f"{each} is not a folder") from None
 
 
 def permitted(path: Path) -> None:
@@ -252,6 +265,29 @@ def _special(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
+def _linked(target: Path) -> bool:
+    """Whether this user's file has other names, none of which another user could have made."""
+    try:
+        about, folder = target.stat(), target.parent.stat()
+    except FileNotFoundError:
+        return False
+    return about.st_nlink > 1 and about.st_uid == os.geteuid() and not folder.st_mode & stat.S_IWOTH
+
+
+def _overwrite(source: Path, target: Path) -> None:
+    """Write a finished file in another one's place; a full disk leaves that as it is."""
+    with source.open("rb") as whole, target.open("r+b") as file:
+        before, after = (os.fstat(each.fileno()).st_size for each in (file, whole))
+        try:
+            if after > before:
+                os.posix_fallocate(file.fileno(), before, after - before)
+        except OSError:
+            file.truncate(before)
+            raise
+        shutil.copyfileobj(whole, file)
+        file.truncate()
+
+
 def _pour(source: Path, path: Path) -> None:
     """Write a finished file to a device, a pipe or an open file."""
     if (number := _descriptor(path)) is not None:
@@ -259,6 +295,20 @@ def _pour(source: Path, path: Path) -> None:
             stream.flush()
         handle = os.dup(number)
     else:
-        handle = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC)
+        handle = _open_special(path)
     with source.open("rb") as whole, os.fdopen(handle, "wb") as file:
         shutil.copyfileobj(whole, file)
+
+
+def _open_special(path: Path) -> int:
+    """A device, or a pipe that may lack a reader; says so before it waits for one."""
+    flags = os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC
+    try:
+        handle = os.open(path, flags | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno != errno.ENXIO or not stat.S_ISFIFO(path.stat().st_mode):
+            raise
+        sys.stderr.write(f"{shown(str(path))} is a pipe, and waits for its reader\n")
+        return os.open(path, flags)
+    os.set_blocking(handle, True)
+    return handle

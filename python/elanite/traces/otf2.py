@@ -166,6 +166,7 @@ class Archive(Writing):
         """Open the anchor file in a separate process: the package never ends reading some damaged
         files.
         """
+        bounded.check(self._anchor, most=bounded.SETTINGS)
         folder = self._anchor.with_suffix("")
         for path in (
             self._anchor.with_suffix(".def"),
