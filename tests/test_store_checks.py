@@ -4,7 +4,9 @@ only.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,7 +19,7 @@ from conftest import FILES, Ended
 from elanite import _core
 from elanite.cli import progress
 from elanite.cli.store import number
-from elanite.errors import RunError, UsageError
+from elanite.errors import ElaniteError, RunError, UsageError
 from elanite.store import Store, checks, manifest, upkeep
 from elanite.store.tables import frame
 from stores import contents, copied, rewritten, small
@@ -83,10 +85,6 @@ def other_packets(_: Tables, data: Any) -> None:
     data["packets"] += 1
 
 
-def counts_that_are_none(_: Tables, data: Any) -> None:
-    data["events"] = "many"
-
-
 def bound(change: Change) -> Change:
     """The same change with a bond that fits."""
 
@@ -107,7 +105,7 @@ CHANGES = (
         without_a_column,
         another_type,
     ),
-    *(another_metric, other_digest, other_packets, counts_that_are_none),
+    *(another_metric, other_digest, other_packets),
 )
 
 
@@ -137,7 +135,8 @@ def test_all_points_with_doubled_rows_are_named_and_not_merged(
     store = copied(campaign, tmp_path / "lies") / "store"
     for point in small().points:
         rewritten(store, point.id, doubled)
-        assert Store(store).get(point.id) is not None  # their checksums hold
+        assert manifest.point(Store(store).place, point.id)  # their checksums hold
+        assert Store(store).damaged(point.id)  # a campaign simulates them again
     ended = elanite_here("store", "verify", "--store", "lies")
     assert ended.code == 1
     assert [line.partition(":")[0] for line in ended.out.splitlines()] == [
@@ -180,6 +179,63 @@ def test_tables_of_another_point_are_found(campaign: Path, tmp_path: Path) -> No
         assert [identity for identity, _ in deep.wrong] == sorted(PAIR())
 
 
+def more_columns(tables: Tables, _: Any) -> None:
+    tables["rows"] = tables["rows"].with_columns(pl.lit("x").alias("evil"))
+
+
+def without_units(tables: Tables, _: Any) -> None:
+    tables["rows"] = tables["rows"].drop("unit")
+
+
+def values_as_text(tables: Tables, _: Any) -> None:
+    tables["rows"] = tables["rows"].cast({"value": pl.String})
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (more_columns, "there is no column evil"),
+        (without_units, "the column unit is missing"),
+        (values_as_text, "the column value has another type"),
+        (None, "must end with PAR1"),
+    ],
+)
+def test_a_sealed_file_that_is_no_table_of_its_kind_is_named(
+    campaign: Path, tmp_path: Path, change: Change | None, said: str
+) -> None:
+    """Also if its bond was computed again; it is read by reports, merged and exported."""
+    copied(campaign, tmp_path / "lies")
+    store = Store(tmp_path / "lies" / "store")
+    if change is not None:
+        rewritten(tmp_path / "lies" / "store", a_load(), bound(change))
+    else:
+        folder = tmp_path / "lies" / "store" / a_load()
+        data, garbage = content_of(folder.parent, a_load()), b"PAR1 cut off"
+        data["files"]["rows.parquet"] = hashlib.sha256(garbage).hexdigest()
+        data["bond"] = manifest.bond(data)
+        data["seal"] = manifest._seal(data)
+        (folder / "rows.parquet").write_bytes(garbage)
+        (folder / "manifest.json").write_text(json.dumps(data))
+    place = rf"lies/store/{a_load()}/rows.parquet: it is no table of its kind: .*{said}"
+    remedy = "a program has changed it: remove its folder, and run the command again"
+    with pytest.raises(ElaniteError, match=f"{place}.*; {remedy}"):
+        store.tables([another(), a_load()], "rows")
+    with pytest.raises(upkeep.FalseError, match=r"rows\.parquet is no table of its kind"):
+        upkeep.merge([store], Store(tmp_path / "out"))
+    if change is None:
+        with pytest.raises(upkeep.ConflictError, match=r"differ in rows\.parquet"):
+            upkeep.merge([Store(campaign / "store"), store], Store(tmp_path / "out"))
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "rows.parquet"])
+def test_a_file_of_many_gigabytes_is_not_read(campaign: Path, tmp_path: Path, name: str) -> None:
+    copied(campaign, tmp_path / "large")
+    store = Store(tmp_path / "large" / "store")
+    os.truncate(tmp_path / "large" / "store" / a_load() / name, 20_000_000_000)
+    (found,) = upkeep.verify(store).wrong
+    assert found[0] == a_load()
+
+
 def PAIR() -> tuple[str, str]:  # noqa: N802
     return a_load(), another()
 
@@ -216,8 +272,20 @@ def content_of(store: Path, identity: str) -> Any:
             "the parameters of the manifest and of the",
         ),
         (
-            lambda data, _: data.update(parameters=[]),
-            "the parameters of the manifest and of the content differ",
+            lambda data, _: data.update(parameters=None, point=[], seed="1"),
+            "its manifest has values of wrong types: parameters, point, seed",
+        ),
+        (
+            lambda data, _: data.update(events="many", packets=-1, simulated_ps=True),
+            "its manifest has counts that are none: packets, events, simulated_ps",
+        ),
+        (
+            lambda data, _: data["times"].update(cpu_seconds=float("nan")),
+            "its processor time is not a number",
+        ),
+        (
+            lambda data, _: data["versions"].update(model=10**30),
+            "its model revision is not a number",
         ),
         (
             lambda data, _: data.update(series="ping"),

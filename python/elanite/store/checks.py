@@ -39,7 +39,7 @@ from elanite.errors import ElaniteError, Exit, RunError
 from elanite.inputs.overrides import EXPERIMENT
 from elanite.store import manifest
 from elanite.store.errors import DamagedError
-from elanite.store.tables import TABLES, frame
+from elanite.store.tables import TABLES, fit, frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -120,12 +120,8 @@ def checked(
 
 
 def _bond(one: FolderCheck, found: Manifest) -> None:
-    if "bond" in found.data:
-        if found.data["bond"] != manifest.bond(found.data):
-            one.contradiction = "its tables are not those that its digest was computed from"
-    elif found.build.engine:
-        one.contradiction = "it has no bond of digest and tables, which its build writes"
-    else:
+    one.contradiction = manifest.contradiction(found)
+    if "bond" not in found.data and not one.contradiction:
         one.unconfirmed = "they are of a version that wrote no bond of digest and tables"
 
 
@@ -270,13 +266,14 @@ class _Unread(Exception):
 def _computed(wholes: Sequence[PointFolder]) -> list[str | None]:
     """Points' digests, from their tables. Raises ``_Unread``."""
     totals = [_totals(whole.manifest) for whole in wholes]
+    complete = all(whole.manifest.mine for whole in wholes)
     tables = {}
     for name, columns in _core.hashed().items():
         holders = [whole.tables.get(f"{name}.parquet") for whole in wholes]
         held = [data for data in holders if data is not None]
         if not held or not columns:
             continue
-        rows = _read(name, columns, held)
+        rows = _read(name, columns, held, complete=complete)
         if len(held) == 1:
             heights = [0 if data is None else rows.height for data in holders]
         else:
@@ -292,12 +289,7 @@ def _computed(wholes: Sequence[PointFolder]) -> list[str | None]:
 
 def _totals(found: Manifest) -> tuple[str, int, int, int]:
     data = found.data
-    packets, events, simulated = data["packets"], data["events"], data["simulated_ps"]
-    if not all(
-        isinstance(count, int) and 0 <= count < 2**64 for count in (packets, events, simulated)
-    ):
-        raise _Unread("its packets, events or simulated time are no counts")
-    return data["base"], packets, events, simulated
+    return data["base"], data["packets"], data["events"], data["simulated_ps"]
 
 
 def _height(found: Manifest, table: str) -> int:
@@ -307,17 +299,27 @@ def _height(found: Manifest, table: str) -> int:
     return height if isinstance(height, int) and height >= 0 else -1
 
 
-def _read(table: str, columns: Sequence[str], files: Sequence[bytes]) -> pl.DataFrame:
-    """Some columns of several points' tables, one after the other. Raises ``_Unread``."""
+def _read(
+    table: str, columns: Sequence[str], files: Sequence[bytes], *, complete: bool
+) -> pl.DataFrame:
+    """Some columns of several points' tables, one after the other; ``complete`` as for ``fit``.
+
+    Raises ``_Unread``.
+    """
     import polars as pl
     from polars.exceptions import PolarsError
 
     try:
-        rows = pl.scan_parquet(list(files)).select(columns).collect()
-    except (PolarsError, OSError, ValueError) as error:
+        scan = pl.scan_parquet(list(files))
+        # Of several files, only the first one's schema is compared, and those that are read.
+        read = list(TABLES[table]) if complete else columns
+        schema, rows = scan.collect_schema(), scan.select(read).collect().select(columns)
+    except (PolarsError, OSError) as error:
         raise _Unread(f"{table}.parquet is no table of its kind") from error
-    if any(rows.schema[column] != getattr(pl, TABLES[table][column]) for column in columns):
-        raise _Unread(f"{table}.parquet has a column of another type")
+    try:
+        fit(schema, table, complete=complete)
+    except ValueError as error:
+        raise _Unread(f"{table}.parquet is no table of its kind: {error}") from error
     return rows
 
 

@@ -36,6 +36,17 @@ still taken.
 """
 
 
+_MOST_REVISIONS = 1 << 31
+_MOST_SECONDS = 1e12
+_COUNTS = ("packets", "events", "simulated_ps", "peak_memory_bytes")
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("parameters", "point"), dict),
+    "digest": str,
+    **dict.fromkeys(("experiment", "series"), (str, type(None))),
+    "seed": (int, type(None)),
+}
+"""The types of a point's entries; some are missing in older versions."""
+
 _SAID = {
     "parameters",
     "digest",
@@ -148,11 +159,23 @@ def _point(identity: str, data: Data) -> Manifest:
         raise DamagedError(f"it has the identity of point {data['id']}")
     if "rows.parquet" not in data["files"] or not data.keys() >= _SAID:
         raise DamagedError("it is not a point")
-    if not isinstance(data["times"].get("cpu_seconds"), int | float):
+    seconds = data["times"].get("cpu_seconds")
+    if not (isinstance(seconds, int | float) and 0 <= seconds < _MOST_SECONDS):
         raise DamagedError("its processor time is not a number")
-    if not (isinstance(data["versions"], dict) and isinstance(data["versions"].get("model"), int)):
+    if wrong := [name for name, kind in _KINDS.items() if not isinstance(data.get(name), kind)]:
+        raise DamagedError(f"its manifest has values of wrong types: {', '.join(wrong)}")
+    if wrong := [name for name in _COUNTS if not 0 <= _number(data.get(name)) < 1 << 64]:
+        raise DamagedError(f"its manifest has counts that are none: {', '.join(wrong)}")
+    versions = data["versions"]
+    revision = versions.get("model") if isinstance(versions, dict) else None
+    if not (isinstance(revision, int) and 0 <= revision < _MOST_REVISIONS):
         raise DamagedError("its model revision is not a number")
     return Manifest(data)
+
+
+def _number(found: object) -> int:
+    """A count; -1 for anything else."""
+    return found if isinstance(found, int) and not isinstance(found, bool) else -1
 
 
 def read(
@@ -255,6 +278,18 @@ def bond(data: Mapping[str, object]) -> str:
     return hashlib.sha256(
         json.dumps([*results, data["files"]], sort_keys=True).encode()
     ).hexdigest()
+
+
+def contradiction(found: Manifest) -> str:
+    """Why a sealed point is not the result that it claims to be, by its bond; empty if it may
+    be.
+    """
+    if "bond" in found.data:
+        if found.data["bond"] != bond(found.data):
+            return "its tables are not those that its digest was computed from"
+    elif found.build.engine:
+        return "it has no bond of digest and tables, which its build writes"
+    return ""
 
 
 def encode(table: pl.DataFrame) -> bytes:

@@ -156,7 +156,7 @@ class Folder:
     def load(self, name: str) -> bytes:
         path = f"{self.path}/{name}"  # objects for paths would take as long as reading
         try:
-            with bounded.opened(path) as file:
+            with bounded.opened(path, bounded.TRACE) as file:
                 return file.read()
         except bounded.IrregularFile:
             pass

@@ -11,17 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elanite.base.build import grouped
+from elanite.base.foreign import reading
 from elanite.base.units import stated
+from elanite.errors import ElaniteError
 from elanite.inputs import contents
 from elanite.store import checks, leases, manifest
 from elanite.store.errors import DamagedError, StoreError
 from elanite.store.manifest import LAYOUT, Manifest
 from elanite.store.places import Folder, walk
 from elanite.store.remote import Remote
-from elanite.store.tables import TABLES, Table, empty, frame
+from elanite.store.tables import TABLES, Table, empty, fit, frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     import polars as pl
 
@@ -41,8 +44,9 @@ def _completed(found: pl.DataFrame, table: Table) -> pl.DataFrame:
     """A table with all columns that its kind has today."""
     import polars as pl
 
-    missing = [name for name in TABLES.get(table, {}) if name not in found.columns]
-    return pl.concat([empty(table), found], how="diagonal") if missing else found
+    known = TABLES.get(table, {})
+    missing = [name for name in known if name not in found.columns]
+    return pl.concat([empty(table), found], how="diagonal") if missing else found.select(*known)
 
 
 def _with_failure(faults: pl.DataFrame, known: Manifest | None) -> pl.DataFrame:
@@ -135,15 +139,18 @@ class Store:
 
     def get(self, identity: str) -> Manifest | None:
         """A finished point's manifest, or `None` if the store has no complete and undamaged folder
-        for the point.
+        for the point, or one with tables that its digest was not computed from.
 
         Raises ``UnreadableError`` if the state is unknown.
         """
         if identity not in self._known:
             try:
-                self._known[identity] = manifest.point(self.place, identity)
+                found = manifest.point(self.place, identity)
             except DamagedError:
                 return None
+            if manifest.contradiction(found):
+                return None
+            self._known[identity] = found
         return self._known[identity]
 
     def current(self, identity: str) -> Manifest | None:
@@ -201,26 +208,50 @@ class Store:
         The simulator's faults are those that files list; a rail that a series lets fail
         (``failure``) is added.
         """
-        import polars as pl
-
         file = f"{table}.parquet"
         held = [
             one
             for one in identities
             if (known := self.get(one)) is None or file in known.data["files"]
         ]
-        # Polars reads many small files together in a fraction of the time that it takes one by one.
-        scans = [pl.scan_parquet(self.place.load(f"{identity}/{file}")) for identity in held]
-        read = dict(zip(held, pl.collect_all(scans), strict=True))
-        found = [
-            _completed(read[one], table) if one in read else empty(table) for one in identities
-        ]
+        read = dict(zip(held, self._read(held, table), strict=True))
+        found = [read[one] if one in read else empty(table) for one in identities]
         if table == "faults":
             found = [
                 _with_failure(one, self.get(name))
                 for name, one in zip(identities, found, strict=True)
             ]
         return found
+
+    def _read(self, identities: Sequence[str], table: Table) -> list[pl.DataFrame]:
+        """Stored tables, with all columns that their kind has today.
+
+        Raises ``ElaniteError`` if a checksum holds for a file that is no such table.
+        """
+        import polars as pl
+        from polars.exceptions import PolarsError
+
+        names = [f"{identity}/{table}.parquet" for identity in identities]
+        # Polars reads many small files together in a fraction of the time that it takes one by one.
+        scans = [pl.scan_parquet(self.place.load(name)) for name in names]
+
+        def wrong(name: str) -> AbstractContextManager[None]:
+            remedy = "a program has changed it: remove its folder, and run the command again"
+            place = f"{self.place.name}/{name}"
+            return reading(place, "it is no table of its kind", remedy, error=ElaniteError)
+
+        try:
+            found = pl.collect_all(scans)
+        except (PolarsError, OSError):
+            for name, scan in zip(names, scans, strict=True):
+                with wrong(name):
+                    scan.collect()
+            raise
+        for identity, name, one in zip(identities, names, found, strict=True):
+            known = self.get(identity)
+            with wrong(name):
+                fit(one.schema, table, complete=known is not None and known.mine)
+        return [_completed(one, table) for one in found]
 
     def put(self, point: Point, records: Records, times: Mapping[str, object]) -> Manifest:
         """Keep a point's results. Returns when they are on the disk.
