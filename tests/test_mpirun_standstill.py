@@ -133,7 +133,7 @@ class Core:
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seconds are milliseconds."""
-    for name in ("EVERY", "SILENCE", "LOOKS", "SLOW"):
+    for name in ("EVERY", "SILENCE", "START", "LOOKS", "SLOW"):
         monkeypatch.setattr(oversight, name, getattr(oversight, name) / 100)
 
 
@@ -178,6 +178,31 @@ def test_ranks_that_only_let_time_pass_are_named_once(capsys: pytest.CaptureFixt
     assert re.search(
         rf"^  rank 0 \(pid {os.getpid()}\) .*; last call MPI_Barrier$", said, re.MULTILINE
     ), said
+
+
+@pytest.mark.usefixtures("hasty")
+def test_ranks_outside_of_mpi_that_keep_the_run_are_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    program = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with subprocess.Popen(program, env=os.environ | {"PMI_RANK": "1"}) as late:
+        core = Core(os.getpid())
+        core.ranks += [[None, False, "no call", "no call", 0, 0, 0, 0]]
+        core.ranks[0][1] = False
+        watched(core, os.getpid())
+        said = capsys.readouterr().err
+        who = rf"  rank 1 \(pid {late.pid}\)"
+        named = rf"warning: for \d+ s these ranks have not called MPI_Init; .*:\n{who}"
+        assert len(re.findall(named, said)) == 1, said
+        core.ranks[1][0] = late.pid
+        for rank in core.ranks:
+            rank[1:4] = [False, "MPI_Finalize", "MPI_Finalize"]
+        core.ranks[0][0] = 2**22 + 1  # it has ended
+        watched(core, os.getpid())
+        late.kill()
+    said = capsys.readouterr().err
+    named = rf"have not ended after MPI_Finalize; the run goes on:\n{who} .*\(S\)\n$"
+    assert len(re.findall(named, said)) == 1, said
 
 
 @pytest.mark.usefixtures("hasty")

@@ -5,6 +5,8 @@ delays.
 |---|---|
 | 10 s without a call | a rank that computes, is stopped, waits for a lock, or called ``exec`` |
 | 10 s | an mpiexec that is stopped |
+| 30 s after the start | ranks that have not called ``MPI_Init`` |
+| 10 s after ``MPI_Finalize`` | ranks that do not end |
 | 4 s of polls alone | all ranks, with the messages that they poll for |
 | 5 s in which simulated time hardly moves | a program that reads the clock in a loop |
 
@@ -39,6 +41,9 @@ EVERY = 0.5
 
 SILENCE = 10.0
 """Seconds without a call after which a rank is named."""
+
+START = 30.0
+"""Seconds without ``MPI_Init`` after which a rank is named."""
 
 LOOKS = 4.0
 """Seconds with polls alone after which the ranks are named."""
@@ -102,6 +107,9 @@ class Oversight:
         self._shown = False
         self._began = time.monotonic()
         self._ranks: list[_Silence] = []
+        self._begins = True
+        self._left: float | None = None
+        self._said_left = False
         self._stopped: float | None = None
         self._said_stopped = False
         self._moves = -1
@@ -144,6 +152,7 @@ class Oversight:
             self._no_calls(now, found)
             self._clock(now, found)
             self._mpiexec(now)
+            self._outside(now, found)
             self._progress(now, messages, found)
 
     def _silent(self, now: float, found: list[_Sight]) -> None:
@@ -267,6 +276,34 @@ class Oversight:
                 f" it keeps the run; to continue it: kill -CONT {self._launcher}"
             )
 
+    def _outside(self, now: float, found: list[_Sight]) -> None:
+        """Name ranks that keep the run before ``MPI_Init`` or after ``MPI_Finalize``."""
+        if self._begins and now - self._began >= START:
+            self._begins = False
+            waited = [rank for rank, one in enumerate(found) if one.pid is None]
+            pids = _started(self._launcher) if waited else {}
+            here = [(rank, pids.get(rank)) for rank in waited]
+            self._name(f"for {START:.0f} s these ranks have not called MPI_Init", here)
+        if not found or any(not one.call == one.last == "MPI_Finalize" for one in found):
+            self._left = None
+            return
+        self._left = now if self._left is None else self._left
+        if not self._said_left and now - self._left >= SILENCE:
+            self._said_left = True
+            here = [(rank, one.pid) for rank, one in enumerate(found) if _lives(one.pid)]
+            self._name(f"for {SILENCE:.0f} s these ranks have not ended after MPI_Finalize", here)
+
+    def _name(self, what: str, here: list[tuple[int, int | None]]) -> None:
+        lines = [
+            f"  rank {rank} (pid {pid}) {STATES.get(state, 'has ended')} ({state})"
+            for rank, pid in here
+            if pid is not None and (state := _state(pid))
+        ]
+        if lines:
+            more = [f"  and {len(lines) - MOST} other ranks"] if len(lines) > MOST else []
+            head = f"warning: {what}; the run goes on:"
+            self.say("\n".join([head, *lines[:MOST], *more]))
+
     def _progress(self, now: float, messages: int, found: list[_Sight]) -> None:
         """Show how far the run has come, on a terminal."""
         if not found or now - self._began < 2 or not sys.stderr.isatty():
@@ -306,6 +343,22 @@ def _state(pid: int) -> str:
         return bounded.system(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()[0]
     except (OSError, IndexError):
         return "X"
+
+
+def _lives(pid: int | None) -> bool:
+    return pid is not None and _state(pid) not in "ZX"
+
+
+def _started(launcher: int) -> dict[int, int]:
+    """The processes that a process manager has started, by their ranks."""
+    found = {}
+    with suppress(OSError):
+        for pid in bounded.system(f"/proc/{launcher}/task/{launcher}/children").split():
+            with suppress(OSError, ValueError):
+                held = bounded.system(f"/proc/{pid}/environ").split("\0")
+                (rank,) = [one.partition("=")[2] for one in held if one.startswith("PMI_RANK=")]
+                found[int(rank)] = int(pid)
+    return found
 
 
 def _has_left(pid: int) -> bool:

@@ -294,16 +294,17 @@ def _died(evidence: Evidence, waiting: Sequence[Waiting]) -> tuple[str, int]:
     calls = {one.rank: one.call for one in waiting} | {
         one["rank"]: one["call"] for one in outcome["dead"]
     }
-    where = _in(calls.get(rank, "")) if attached else ""
+    call = calls.get(rank, "") if attached else ""
     who = _who(rank, evidence)
     if status is None:
         # mpiexec passes on the code from MPI_Abort, or from an MPI error, but not always the rank's
         # message. On a busy host mpiexec sometimes loses its helper before the helper has reported,
         # and ends with its own code.
         code = 0 if evidence.code == _HELPER_LOST else evidence.code
-        return f"{who} ended{_missing_step(evidence)}{when}{where}", code or int(Exit.FAILED)
+        step = _missing_step(evidence)
+        return f"{who} ended{step}{when}{_place(call)}", code or int(Exit.FAILED)
     lacking = _missing_step(evidence, status) if not status & 0x7F and attached else ""
-    return f"{who} {_how(status)}{when}{where}{lacking}", _exit_code(status)
+    return f"{who} {_how(status)}{when}{_place(call, lacking)}", _exit_code(status)
 
 
 def _early_ends(evidence: Evidence) -> list[str]:
@@ -322,7 +323,8 @@ def _early_ends(evidence: Evidence) -> list[str]:
             how = "ended"
         else:
             how, lacking = _how(status), "" if status & 0x7F else lacking
-        lines.append(f"{_who(rank, evidence)} {how}{when}{where}{lacking}")
+        place = _place(one["call"], lacking) if where else lacking
+        lines.append(f"{_who(rank, evidence)} {how}{when}{place}")
     return lines
 
 
@@ -343,7 +345,18 @@ def _missing_step(evidence: Evidence, status: int | None = None) -> str:
 
 
 def _in(call: str) -> str:
-    return f" in {call}" if call and not call.startswith("no call") else ""
+    """Where a rank was, or the call that it has made last."""
+    if not call:
+        return ""
+    outside, _, last = call.partition(", after ")
+    return f", after {last}," if last else "" if outside.startswith("no call") else f" in {call}"
+
+
+def _place(call: str, lacking: str = "") -> str:
+    """Where a rank was, and the step that it has missed."""
+    if call == "MPI_Finalize" and lacking:
+        return " before MPI_Finalize had ended"
+    return (_in(call) + lacking).removesuffix(",")
 
 
 def _partial_end(evidence: Evidence) -> tuple[str, int]:
