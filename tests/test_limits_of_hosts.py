@@ -211,3 +211,29 @@ def test_a_full_disk_under_mpirun(mpi_programs: Path, tmp_path: Path) -> None:
     assert f"The results of the run are kept in {tmp_path}/aside/elanite-" in after.err
     assert list((tmp_path / "aside").glob("elanite-*/mpirun/*/manifest.json"))
     assert "same command then goes on" not in after.err
+
+
+def test_processor_time_ends_with_an_error(tmp_path: Path) -> None:
+    """The kernel kills at the hard limit, without a word."""
+    words = command("list", "machines")
+    said = "error: the processor time of a process is limited to {} s, and {}; raise the limit:"
+    ended = limited("ulimit -t 1", words, tmp_path)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(said.format(1, "a command needs 2 s")), ended
+    busy = "from elanite.base import host\nhost.require()\nwhile True: pass"
+    ended = limited("ulimit -t 2", [sys.executable, "-c", busy], tmp_path)
+    assert said.format(2, "this command has used them")[7:] in ended.err, ended
+
+
+def test_a_mask_that_takes_the_rights_of_the_owner_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1001)
+    before = os.umask(0o777)
+    try:
+        with pytest.raises(UsageError, match="the umask 777 takes your own rights"):
+            host.require()
+        os.umask(0o077)
+        host.require()
+    finally:
+        assert os.umask(before) == 0o077

@@ -10,6 +10,9 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import signal
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +34,8 @@ LEAST_STACK = 512 * 1024
 """A command's stack in bytes. With 120 KiB, a replay ended by a segmentation fault, and with 130
 KiB a command that drew; threads of the C library have stacks of this size, too.
 """
+LEAST_TIME = 2
+"""A command's seconds of processor time."""
 LEAST_PROCESSES = 32
 THREADS = 4
 """A command's processes and threads, also for each processor: libraries have pools in proportion.
@@ -162,6 +167,13 @@ def require() -> None:
             f"the stack of a process is limited to {stack // 1024} KiB, and a command needs"
             f" {LEAST_STACK // 1024}; {_STACK}"
         )
+    _require_processor_time()
+    os.umask(mask := os.umask(0o077))
+    if mask & 0o700 and os.geteuid() != 0:
+        raise UsageError(
+            f"the umask {mask:03o} takes your own rights from new files and folders; choose"
+            " another one: umask 022"
+        )
     left = processes()
     needed = LEAST_PROCESSES + THREADS * (os.cpu_count() or 1)
     if left is not None and left < needed:
@@ -169,6 +181,36 @@ def require() -> None:
             f"{max(left, 0)} processes and threads are left for this user, and a command needs"
             f" {needed}; {_PROCESSES}"
         )
+
+
+def _require_processor_time() -> None:
+    """End this process with an error before the kernel kills it.
+
+    The kernel kills at the hard limit, and sends a signal at the soft one: this process sets the
+    soft one below.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    limit = min((one for one in (soft, hard) if one != resource.RLIM_INFINITY), default=None)
+    if limit is None:
+        return
+    used = int(time.process_time())
+    if limit - used < LEAST_TIME:
+        raise UsageError(_out_of_time(limit, f"a command needs {LEAST_TIME} s"))
+
+    def expired(*_: object) -> None:
+        raise ElaniteError(_out_of_time(limit, "this command has used them"))
+
+    signal.signal(signal.SIGXCPU, expired)
+    spare = min(processors() + 1, (limit - used) // 2)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CPU, (limit - spare, hard))
+
+
+def _out_of_time(limit: int, why: str) -> str:
+    return (
+        f"the processor time of a process is limited to {limit:,} s, and {why}; raise the limit:"
+        " ulimit -t unlimited"
+    )
 
 
 def require_drawing(option: str) -> None:
