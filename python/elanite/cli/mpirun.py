@@ -231,11 +231,12 @@ class Mpirun(Request):
         }
 
         def write_page() -> None:
+            if page is None:
+                return
+            # Behind the condition: the import takes longer than a short run.
             from elanite.report import pages
             from elanite.report.pages import run as of_run
 
-            if page is None:
-                return
             pages.write(
                 page, of_run.page(found, source, self.again(html=page), self.inputs(source, page))
             )

@@ -26,7 +26,6 @@ from elanite import _core
 from elanite.base import bounded
 from elanite.base.foreign import optional, reading
 from elanite.errors import UsageError
-from elanite.formats import recognition
 from elanite.inputs import toml
 
 if TYPE_CHECKING:
@@ -97,6 +96,9 @@ def _content(file: Path, key: str, machine: Path) -> str:
 
 def _foreign(content: str, file: Path) -> None:
     """Refuses another tool's network by its format's name: its words may be taken for edges."""
+    # Few commands read a graph, and the formats' parsers take long to import.
+    from elanite.formats import recognition
+
     found = recognition.of_text(content)
     if (
         isinstance(found, recognition.FileFormat)

@@ -25,7 +25,9 @@ import os
 import re
 import shlex
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -111,7 +113,11 @@ def identify(name: str, path: Path | None) -> Library | None:
     named = _NAME.fullmatch(name)
     if named is None:
         return None
-    family, device = _marks(path) if path is not None else (None, "")
+    family, device = (None, "")
+    if path is not None:
+        with suppress(OSError):
+            there = path.stat()
+            family, device = _marks(path, there.st_ino, there.st_size, there.st_mtime_ns)
     if family is None:
         version = int(named["version"]) if named["version"] else None
         if named["open"]:
@@ -203,8 +209,13 @@ def _linked(file: Path, environment: Mapping[str, str]) -> dict[str, Path | None
     return found
 
 
-def _marks(path: Path) -> tuple[Family | None, str]:
-    """The family by the library's contents, and an MPICH's device."""
+@lru_cache(maxsize=16)
+def _marks(path: Path, _inode: int, _size: int, _modified: int) -> tuple[Family | None, str]:
+    """The family by the library's contents, and an MPICH's device.
+
+    Some libraries have 100 MB, and a run asks several times: a file that has not changed is read
+    once.
+    """
     try:
         with (
             bounded.opened(path) as file,
