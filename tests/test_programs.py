@@ -231,6 +231,29 @@ repeats = 1
     assert (folder / "again" / "ring.goal").exists()
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_generated_trace_starts_when_it_is_told(folder: Path, elanite: Run) -> None:
+    ring(folder, elanite, "ring.goal")
+    text = f"""{HEAD}[series.traces.one]
+file = "ring.goal"
+nodes = "0-3"
+[series.trace]
+pattern = "all-to-all"
+nodes = "0-3"
+message = "64 KB"
+repeats = 1
+start = ["0 us", "2 ms"]
+"""
+    (folder / "mine.toml").write_text(text)
+    rows = table(elanite("run", "mine.toml", "--format", "csv"))
+    at_once, late = (
+        values(rows.filter(pl.col("trace.start") == start), "trace")["slowdown"]
+        for start in rows["trace.start"].unique(maintain_order=True)
+    )
+    assert at_once > 1.1
+    assert late == 1.0
+
+
 def test_errors_of_traces_name_key_and_remedy(folder: Path, elanite: Run) -> None:
     ring(folder, elanite, "ring.goal")
     for trace, words in (
@@ -357,6 +380,34 @@ def test_an_empty_table_names_its_reason(folder: Path, elanite: Run) -> None:
         ended = elanite("run", "mine.toml", "--table", table)
         assert (ended.code, ended.out) == (0, "")
         assert key in ended.err
+
+
+def test_jobs_that_also_run_alone_have_slowdowns_and_shares(folder: Path, elanite: Run) -> None:
+    run = '[run]\nwarm_up = "5 us"\nwindow = "50 us"\nbatches = 5\n'
+    jobs = NOISE + 'servers = "0"\nload = "10 GB/s"\n'
+    jobs += jobs.replace("noise", "bulk").replace("1-7", "8-16")
+    (folder / "mine.toml").write_text(HEAD.replace("[[series]]", f"{run}[[series]]") + jobs)
+    together = table(elanite("run", "mine.toml", "--format", "csv"))
+    assert "slowdown" not in set(together["metric"])
+    own = (folder / "mine.toml").read_text()
+    (folder / "mine.toml").write_text(own.replace("[series.jobs", "alone = true\n[series.jobs", 1))
+    rows = table(elanite("run", "mine.toml", "--format", "csv"))
+    for job in ("noise", "bulk"):
+        found = values(rows, job)
+        assert found["latency_mean"] == values(together, job)["latency_mean"]
+        ratio = found["latency_mean"] / found["latency_alone"]
+        assert found["slowdown"] == pytest.approx(ratio, rel=1e-6)
+        assert found["slowdown"] > 1.0
+    shares = table(elanite("run", "mine.toml", "--table", "shares", "--format", "csv"))
+    assert set(shares["job"].to_list()) == {"noise", "bulk"}
+    assert elanite("run", "mine.toml", "--html", "page.html").code == 0
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    most, least = sorted(
+        ((values(rows, job)["slowdown"], job) for job in ("noise", "bulk")), reverse=True
+    )
+    said = f"{most[1]} {number(most[0])}; {least[1]} {number(least[0])}."
+    assert f"Largest slowdown beside the other programs: {said}" in page
+    assert any(caption.startswith("Links that programs share") for caption in tables_of(page))
 
 
 @pytest.mark.usefixtures("folder")

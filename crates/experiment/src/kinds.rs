@@ -215,6 +215,10 @@ pub(crate) struct Sections {
     /// A search for the load at which the job saturates, from its own load upwards.
     #[serde(default)]
     saturation: Option<Search>,
+    /// Whether each of several jobs also runs alone, on the same machine with the same faults and
+    /// seed: for its slowdown, and its share of each link. Programs of other kinds always do.
+    #[serde(default)]
+    alone: bool,
 }
 
 impl Sections {
@@ -247,6 +251,7 @@ impl Sections {
             jobs: self.jobs,
             failure: self.failure,
             saturation: self.saturation,
+            alone: self.alone,
         };
         Some(Series {
             name: self.name,
@@ -307,6 +312,16 @@ fn choose(
     }
     if beside.saturation.is_some() {
         jobs::not_alone(path, check);
+    }
+    if beside.alone {
+        let found = check.problem(
+            &format!("{path}.alone"),
+            "this is a choice of series with jobs only",
+        );
+        found.hint(match benchmark {
+            Benchmark::Mix(_) => "leave it out: these programs always run alone, too",
+            _ => "leave it out",
+        });
     }
     Some(benchmark)
 }

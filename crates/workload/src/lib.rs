@@ -39,7 +39,7 @@
 //! | room | contents |
 //! |---|---|
 //! | [`ping`], [`overlap`], [`collective`], [`trace`], [`noise`] | benchmarks with few processes |
-//! | [`mix`], [`flows`] | programs side by side, lists of flows |
+//! | [`mix`], [`flows`], `comparison` | programs side by side, lists of flows, slowdowns |
 //! | [`traffic`], [`mod@job`], [`source`], [`pattern`] | steady traffic from jobs |
 //! | [`saturation`], [`precision`] | search and run length of steady traffic |
 //! | [`allocation`], [`goodput`] | kinds for which no cluster runs |
@@ -59,6 +59,7 @@
 pub mod allocation;
 pub mod circuits;
 pub mod collective;
+mod comparison;
 pub mod deadlock;
 pub mod faults;
 pub mod flows;

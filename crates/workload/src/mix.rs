@@ -16,10 +16,11 @@
 //! Limits: programs do not see each other's processors, so all processes on a node, over all
 //! programs, need a processor each.
 
+use crate::comparison::{compared, shares};
 use crate::flows::{self, Flows};
 use crate::job::RunningJob;
 use crate::records::{Baseline, Records, Tables};
-use crate::rows::{FlowRow, MetricRow, ShareRow};
+use crate::rows::{FlowRow, MetricRow};
 use crate::{Failure, Job, Window, traffic};
 use elan::{Cluster, NodeId, Placement, Stop};
 use goal::Trace;
@@ -165,7 +166,7 @@ impl Mix {
         } = run;
         measured.rows = rows;
         measured.nodes = of_jobs.nodes;
-        measured.shares = self.shares(&cluster);
+        measured.shares = shares(&cluster, &self.names());
         Ok(baseline.finish(&cluster, measured))
     }
 
@@ -257,28 +258,12 @@ impl Mix {
         })
     }
 
-    /// The load of each link by program.
-    fn shares(&self, cluster: &Cluster) -> Vec<ShareRow> {
-        let config = cluster.config();
-        let topology = &config.fabric.topology;
-        let jobs = self.jobs.iter().map(|job| &job.name);
-        let flows = self.flows.iter().map(|list| &list.name);
-        let traces = self.traces.iter().map(|trace| &trace.name);
-        let names: Vec<&String> = jobs.chain(flows).chain(traces).collect();
-        let row = |share: fabric::Share| {
-            let (from, to) = topology.ends(share.link);
-            let job = usize::from(share.group).checked_sub(1);
-            ShareRow {
-                link: share.link.get(),
-                from: topology.end_name(from),
-                to: topology.end_name(to),
-                job: job.map(|job| names[job].clone()),
-                packets: share.packets,
-                flits: share.flits,
-                bytes: share.flits * config.packet.flit.as_u64(),
-            }
-        };
-        cluster.tallied().into_iter().map(row).collect()
+    /// The programs' names, in share order.
+    fn names(&self) -> Vec<&str> {
+        let jobs = self.jobs.iter().map(|job| &*job.name);
+        let flows = self.flows.iter().map(|list| &*list.name);
+        let traces = self.traces.iter().map(|trace| &*trace.name);
+        jobs.chain(flows).chain(traces).collect()
     }
 }
 
@@ -328,21 +313,4 @@ fn mean(fcts: &[Option<Time>]) -> Option<Time> {
     let sum: u128 = ended.iter().map(|&fct| u128::from(fct)).sum();
     let mean = sum.checked_div(ended.len() as u128)?;
     Some(Time::from_ps(mean as u64))
-}
-
-/// A program's figure alone, and the ratio of its figure in company to it.
-fn compared(
-    name: &str,
-    metric: &'static str,
-    with: Option<Time>,
-    alone: Option<Time>,
-) -> Vec<MetricRow> {
-    let (Some(with), Some(alone)) = (with, alone) else {
-        return Vec::new();
-    };
-    let slowdown = with.as_us_f64() / alone.as_us_f64();
-    vec![
-        MetricRow::new(metric, "us", alone.as_us_f64()).of_job(name),
-        MetricRow::new("slowdown", "", slowdown).of_job(name),
-    ]
 }

@@ -22,6 +22,7 @@
 //! run, and reflects only the run length.
 
 use crate::circuits::Circuits;
+use crate::comparison::{compared, shares};
 use crate::job::{Job, RunningJob, Totals};
 use crate::precision::{Precision, measure};
 use crate::records::{Baseline, Records, Tables};
@@ -94,24 +95,67 @@ impl Traffic {
     /// # Panics
     /// If a job has nodes that the cluster lacks, a pattern that does not admit their number, or no
     /// node that sends.
-    pub fn run(
+    pub fn run(&self, cluster: Cluster, window: Window, seed: u64) -> Result<Records, Failure> {
+        self.measured(cluster, window, seed, false)
+    }
+
+    /// Runs the jobs together, with their shares of the links, and then each alone, on the same
+    /// machine with the same faults and seed; see [`crate::mix`] for the slowdown.
+    ///
+    /// # Errors
+    /// See [`Failure`].
+    ///
+    /// # Panics
+    /// As [`Traffic::run`].
+    pub fn run_together_and_alone(
+        &self,
+        cluster: &dyn Fn() -> Cluster,
+        window: Window,
+        seed: u64,
+    ) -> Result<Records, Failure> {
+        let mut records = self.measured(cluster(), window, seed, true)?;
+        let mut rows = Vec::new();
+        for (job, (name, latency)) in self.jobs.iter().zip(&records.latencies) {
+            let part = Traffic {
+                jobs: vec![job.clone()],
+                ..*self
+            };
+            let alone = part.run(cluster(), window, seed)?;
+            let (_, latency_alone) = &alone.latencies[0];
+            let times = (latency.mean(), latency_alone.mean());
+            rows.extend(compared(name, "latency_alone", times.0, times.1));
+        }
+        records.add(rows);
+        Ok(records)
+    }
+
+    /// The jobs' run; with `tally`, packets count towards their jobs' shares of the links.
+    fn measured(
         &self,
         mut cluster: Cluster,
         mut window: Window,
         seed: u64,
+        tally: bool,
     ) -> Result<Records, Failure> {
         if let Some(failure) = self.failure {
             cluster.fail_rail(failure.rail.into(), failure.at);
         }
         let rails = rails(&cluster)?;
         let norm = Norm::of(&cluster);
-        let start = |job| RunningJob::start(job, &mut cluster, rails.as_ref(), seed, 0);
-        let running = self.jobs.iter().map(start).collect::<Result<Vec<_>, _>>()?;
+        let start = |(job, number)| {
+            let share = if tally { number } else { 0 };
+            RunningJob::start(job, &mut cluster, rails.as_ref(), seed, share)
+        };
+        let running = self.jobs.iter().zip(1..).map(start);
+        let running = running.collect::<Result<Vec<_>, _>>()?;
         let mut slices = Slices::new(&cluster, window);
         let mut circuits = Circuits::new(&mut cluster, window);
         slices.run_until(&mut cluster, window.warm_up)?;
         cluster.check_conservation();
         let baseline = Baseline::take(&cluster);
+        if tally {
+            cluster.tally();
+        }
         let start = Moment::of(&running, &cluster);
         running.iter().for_each(RunningJob::measure);
         let moments = measure(
@@ -146,6 +190,12 @@ impl Traffic {
             nodes,
             slices: slices.into_rows(),
             circuits: circuits.into_rows(),
+            shares: if tally {
+                let names: Vec<&str> = self.jobs.iter().map(|job| &*job.name).collect();
+                shares(&cluster, &names)
+            } else {
+                Vec::new()
+            },
             ..Tables::default()
         };
         let latencies = running

@@ -10,7 +10,8 @@ use kernel::statistics::Interval;
 use std::collections::BTreeSet;
 use units::{Bytes, Rate, Time};
 use workload::{
-    Distribution, Job, LinkRow, Pattern, Precision, Records, SliceRow, SwitchRow, Traffic, Window,
+    Distribution, Job, LinkRow, MetricRow, Pattern, Precision, Records, SliceRow, SwitchRow,
+    Traffic, Window,
 };
 
 fn uniform(load: u64) -> Job {
@@ -508,4 +509,84 @@ fn every_job_has_to_be_known() {
     assert_eq!(length([20, 20]), Time::from_us(250));
     assert_eq!(length([20, 350]), Time::from_ms(1));
     assert_eq!(length([350, 20]), Time::from_ms(1));
+}
+
+/// Jobs that also run alone have the results of a run together, and each its latency alone, the
+/// ratio, and its share of each link.
+#[test]
+fn each_of_several_jobs_runs_alone_too() {
+    let part = |name: &str, nodes: &[u32], pattern| Job {
+        name: name.into(),
+        nodes: nodes.iter().copied().map(NodeId::new).collect(),
+        pattern,
+        ..uniform(120)
+    };
+    let even: Vec<u32> = (0..16).step_by(2).collect();
+    let odd: Vec<u32> = (1..16).step_by(2).collect();
+    for (both, apart) in [
+        ([&even[..], &odd], false),
+        ([&[0, 1, 2, 3], &[4, 5, 6, 7]], true),
+    ] {
+        let jobs = [
+            part("first", both[0], Pattern::Uniform),
+            part("second", both[1], Pattern::Complement),
+        ];
+        let traffic = Traffic {
+            jobs: jobs.to_vec(),
+            failure: None,
+        };
+        let config = sixteen_nodes();
+        let records = traffic
+            .run_together_and_alone(&|| cluster(&config), WINDOW, 3)
+            .expect("it ends");
+        let together = run_all(&jobs, WINDOW, 3);
+        let counts = |records: &Records| (records.packets, records.events, records.simulated);
+        assert_eq!(counts(&records), counts(&together));
+        let (rows, added) = records.tables.rows.split_at(together.tables.rows.len());
+        assert_eq!(rows, together.tables.rows);
+        assert_eq!(added.len(), 4);
+        for (job, added) in jobs.iter().zip(added.chunks(2)) {
+            let alone = run(job.clone(), WINDOW, 3).value("latency_mean");
+            let name = Some(job.name.as_str());
+            let of_job = |row: &&MetricRow| row.job.as_deref() == name;
+            let with = rows.iter().filter(of_job);
+            let with = with.clone().find(|row| row.metric == "latency_mean");
+            let with = with.expect("messages ended").value;
+            assert!(added.iter().all(|row| of_job(&row)));
+            let [time, ratio] = [0, 1].map(|index| (added[index].metric, added[index].value));
+            assert_eq!(time, ("latency_alone", alone));
+            assert_eq!(ratio, ("slowdown", with / alone));
+            assert!(
+                if apart {
+                    ratio.1 == 1.0
+                } else {
+                    ratio.1 > 1.01
+                },
+                "{ratio:?}"
+            );
+        }
+        shares_add_up(&records);
+    }
+}
+
+/// The jobs' shares of each link are what the link carried, but for packets that have a channel
+/// when the window begins or ends.
+fn shares_add_up(records: &Records) {
+    let longest = u64::from(sixteen_nodes().packet.flits(Bytes::new(320)));
+    for link in &records.tables.links {
+        let own = records.tables.shares.iter();
+        let own = own.filter(|share| share.link == link.link);
+        let flits: u64 = own.map(|share| share.flits).sum();
+        assert!(
+            flits.abs_diff(link.flits) <= 4 * longest,
+            "{link:?}: {flits}"
+        );
+    }
+    assert!(
+        records
+            .tables
+            .shares
+            .iter()
+            .all(|share| share.job.is_some())
+    );
 }

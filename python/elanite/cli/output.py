@@ -158,7 +158,8 @@ _EMPTY = {
     "flows": ": no point has a list of flows ([series.flows.NAME])",
     "shares": (
         ": packets are counted by program where traces or lists of flows run"
-        " ([series.traces.NAME], [series.flows.NAME])"
+        " ([series.traces.NAME], [series.flows.NAME]), and where several jobs also run alone"
+        " (alone = true in [[series]])"
     ),
 }
 """Why a stored table may be empty."""

@@ -1,6 +1,7 @@
 //! Jobs: nodes that send or fetch messages (petrini2003 s4.3-4.7), any number of jobs at a time;
 //! see [`workload::job`] and [`workload::traffic`]. A rail may fail meanwhile. A search may look
-//! for the load at which one job alone saturates ([`workload::saturation`]).
+//! for the load at which one job alone saturates ([`workload::saturation`]); several jobs may also
+//! run alone, for their slowdowns.
 
 mod check;
 mod fit;
@@ -31,6 +32,9 @@ pub struct JobsSeries {
     /// A search for the load at which the only job saturates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saturation: Option<Search>,
+    /// Whether each job runs alone, too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub alone: bool,
 }
 
 /// Jobs with one value for each field.
@@ -45,6 +49,9 @@ pub struct JobsPoint {
     /// A search for the load at which the only job saturates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saturation: Option<Search>,
+    /// Whether each job runs alone, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub alone: bool,
 }
 
 /// All combinations of the jobs' values.
@@ -141,6 +148,7 @@ impl Grid for JobsSeries {
                 jobs,
                 failure: self.failure,
                 saturation: self.saturation,
+                alone: self.alone,
             })
             .collect()
     }
@@ -150,22 +158,25 @@ impl Kind for JobsSeries {
     const WHAT: &'static str = "jobs";
     const PLOT: Plot = Plot {
         over: "load",
-        metrics: &["accepted", "latency_mean", "saturation"],
+        metrics: &["accepted", "latency_mean", "saturation", "slowdown"],
     };
 
     fn take(&mut self, beside: &mut CompanionSections) {
         self.jobs = std::mem::take(&mut beside.jobs);
         self.failure = beside.failure.take();
         self.saturation = beside.saturation.take();
+        self.alone = std::mem::take(&mut beside.alone);
     }
 
     fn check(&self, series: &str, run: &Run, check: &mut Check<'_>) {
         self::check(&self.jobs, series, check);
         check::failure(self.failure, series, check);
         check::saturation(self.saturation, &self.jobs, series, check);
+        check::alone(self.alone, &self.jobs, series, check);
         if run.precision().is_some() {
             check::fixed_window("failure", self.failure.is_some(), series, check);
             check::fixed_window("saturation", self.saturation.is_some(), series, check);
+            check::fixed_window("alone", self.alone, series, check);
         }
     }
 
@@ -190,6 +201,9 @@ impl Runs for JobsPoint {
             failure: self.failure,
         };
         match self.saturation {
+            None if self.alone => {
+                traffic.run_together_and_alone(setting.cluster, setting.window, setting.seed)
+            }
             None => traffic.run((setting.cluster)(), setting.window, setting.seed),
             Some(search) => search.run(&traffic, setting.cluster, setting.window, setting.seed),
         }
@@ -205,6 +219,9 @@ impl Runs for JobsPoint {
         }
         if let Some(saturation) = self.saturation {
             run["saturation"] = json!(saturation);
+        }
+        if self.alone {
+            run["alone"] = json!(true);
         }
         json!(self.jobs)
     }

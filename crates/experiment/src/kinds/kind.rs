@@ -96,4 +96,6 @@ pub(crate) struct CompanionSections {
     pub failure: Option<RailFailure>,
     /// A search.
     pub saturation: Option<Search>,
+    /// Whether each job runs alone, too.
+    pub alone: bool,
 }

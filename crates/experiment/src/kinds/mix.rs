@@ -186,10 +186,10 @@ impl Kind for MixSeries {
         self.jobs = std::mem::take(&mut beside.jobs);
     }
 
-    fn check(&self, series: &str, run: &Run, check: &mut Check<'_>) {
+    fn check(&self, series: &str, _: &Run, check: &mut Check<'_>) {
         jobs::check(&self.jobs, series, check);
         if let Some(trace) = &self.trace {
-            trace.check(series, run, check);
+            trace.check_calls(series, check);
         }
         check::programs(self, series, check);
     }
@@ -266,7 +266,7 @@ impl Runs for Programs {
                 name: PATTERN.to_string(),
                 operations: TraceOperations::Calls(trace.calls()),
                 nodes: ranks(&trace.nodes, trace.processes),
-                start: Time::ZERO,
+                start: trace.start.unwrap_or_default(),
                 buffered: Bytes::ZERO,
                 traffic_class: 0,
             })

@@ -9,7 +9,7 @@ use crate::run::Run;
 use crate::sweep::Sweep;
 use derive::grid;
 use goal::pattern::Calls;
-use units::Bytes;
+use units::{Bytes, Time};
 use workload::trace::CalledPattern;
 use workload::{Failure, Records, Replay};
 
@@ -32,6 +32,8 @@ pub struct TraceGrid {
     /// Ranks per group: a divisor of the rank count. By default a node's ranks; for an all-to-all
     /// in groups, all ranks.
     pub group: Option<Sweep<u32>>,
+    /// When it starts beside other programs, after the warm-up; immediately by default.
+    pub start: Option<Sweep<Time>>,
 }
 
 impl Kind for TraceGrid {
@@ -42,6 +44,22 @@ impl Kind for TraceGrid {
     };
 
     fn check(&self, series: &str, _: &Run, check: &mut Check<'_>) {
+        self.check_calls(series, check);
+        if self.start.is_some() {
+            let path = format!("{series}.trace.start");
+            let found = check.problem(&path, "a trace without other programs starts at once");
+            found.hint("leave it out");
+        }
+    }
+
+    fn fit(&self, series: &str, fit: &mut Fit<'_>) {
+        fit.nodes(&format!("{series}.trace.nodes"), &self.nodes);
+    }
+}
+
+impl TraceGrid {
+    /// Checks the calls, alone or beside other programs.
+    pub(super) fn check_calls(&self, series: &str, check: &mut Check<'_>) {
         let path = format!("{series}.trace");
         check.lists(&path, self);
         check.nodes(&format!("{path}.nodes"), &self.nodes);
@@ -69,10 +87,6 @@ impl Kind for TraceGrid {
                 found.allowed("a divisor of the ranks: nodes times processes");
             }
         }
-    }
-
-    fn fit(&self, series: &str, fit: &mut Fit<'_>) {
-        fit.nodes(&format!("{series}.trace.nodes"), &self.nodes);
     }
 }
 

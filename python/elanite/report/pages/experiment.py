@@ -88,6 +88,7 @@ def page(
     drawn = _figures(plan, store, rows, kinds, noun)
     empty = missing(plan, store, [one.name for one in drawn])
     lost, counts = failures(_with_parameters(_without_shared_changes(rows, shared), named), columns)
+    found += programs.slowdowns(rows, columns)
     found += [*programs.findings(own, store, columns), *lost, *rails(points, store)]
     results = [
         Section(

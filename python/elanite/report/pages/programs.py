@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     from elanite.figures import Figure
     from elanite.inputs.plan import Point
     from elanite.store import Store
+
+JOBS = "jobs"
+"""The kind of steady traffic without other programs."""
+
+SLOWDOWN = "slowdown"
+"""The metric of a program beside others."""
 
 FLOWS = "fct_"
 """The prefix of flow metrics."""
@@ -43,7 +50,7 @@ def sections(points: Sequence[Point], store: Store, columns: Sequence[str]) -> l
     every = _every(points, store, columns)
     if not every.is_empty():
         found.append(Section("Flows", figures=list(flows.draw(every)), tables=[_slowest(every)]))
-    own = [point for point in points if point.kind == PROGRAMS]
+    own = [point for point in points if _counted_apart(point)]
     shared, left = shared_links(own, store, columns)
     if shared:
         found.append(Section("Shared links", [left] if left else [], tables=shared))
@@ -90,6 +97,36 @@ def _every(points: Sequence[Point], store: Store, columns: Sequence[str]) -> pl.
         if tables
         else empty("flows").with_columns(label=pl.lit(""))
     )
+
+
+def slowdowns(rows: pl.DataFrame, columns: Sequence[str]) -> list[str]:
+    """A sentence on each program's largest slowdown beside the others; several seeds have means.
+
+    ``rows`` are the measured values of an experiment's points.
+    """
+    own = rows.filter(pl.col("metric") == SLOWDOWN).drop_nulls("job")
+    if own.is_empty():
+        return []
+    means = own.group_by(list(columns) or ["job"], maintain_order=True).agg(pl.col("value").mean())
+    worst = means.sort("value", descending=True, maintain_order=True).unique(
+        "job", keep="first", maintain_order=True
+    )
+    where = [name for name in columns if name != "job"]
+    parts = [
+        f"{row['job']} {number(row['value'])}{f' ({words})' if words else ''}"
+        for row in worst.head(MOST_SAID).iter_rows(named=True)
+        for words in (label_of(row, where),)
+    ]
+    if len(worst) > len(parts):
+        parts.append(f"{len(worst) - len(parts)} others less")
+    return [f"Largest slowdown beside the other programs: {'; '.join(parts)}."]
+
+
+def _counted_apart(point: Point) -> bool:
+    """Whether a point has each program's share of the links."""
+    if point.kind == JOBS:
+        return bool(json.loads(point.json)["workload"][JOBS].get("alone"))
+    return point.kind == PROGRAMS
 
 
 def _label(point: Point, columns: Sequence[str]) -> str:

@@ -81,6 +81,19 @@ pub(super) fn saturation(
     }
 }
 
+/// Checks that runs alone have something to be compared with.
+pub(super) fn alone(
+    alone: bool,
+    jobs: &BTreeMap<String, JobGrid>,
+    series: &str,
+    check: &mut Check<'_>,
+) {
+    if alone && jobs.len() < 2 {
+        let found = check.problem(&format!("{series}.alone"), "the only job runs alone anyway");
+        found.hint("leave it out, or add the jobs beside which it slows down");
+    }
+}
+
 impl JobGrid {
     fn check(&self, path: &str, check: &mut Check<'_>) {
         check.lists(path, self);

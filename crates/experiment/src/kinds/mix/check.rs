@@ -36,6 +36,9 @@ pub(super) fn programs(mix: &MixSeries, series: &str, check: &mut Check<'_>) {
         }
         starts(&path, list.start.as_ref(), check);
     }
+    if let Some(trace) = &mix.trace {
+        starts(&format!("{series}.trace"), trace.start.as_ref(), check);
+    }
     for (name, trace) in &mix.traces {
         let path = format!("{series}.traces.{name}");
         check.lists(&path, trace);
