@@ -4,6 +4,7 @@
  * (_FORTIFY_SOURCE).
  */
 #define _GNU_SOURCE
+#include <aio.h>
 #include <errno.h>
 #include <mpi.h>
 #include <poll.h>
@@ -18,6 +19,7 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timeb.h>
@@ -208,6 +210,39 @@ static void of_files(void)
     end("ftime", 1000 * (second.time - first.time) + second.millitm - first.millitm == 5);
 }
 
+static void of_sockets(void)
+{
+    static char bytes[1 << 20];
+    struct timeval limit = {0, 2000};
+    struct timespec time = {0, 2000000};
+    struct iovec part = {bytes, 1};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    struct aiocb pending = {.aio_fildes = ends[0], .aio_buf = bytes, .aio_nbytes = 1};
+    const struct aiocb *operations[] = {&pending};
+    int pair[2], got;
+    socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+    setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    begin(), got = (int)recv(pair[0], bytes, 1, 0);
+    end("SO_RCVTIMEO in recv", got == -1 && errno == EAGAIN);
+    begin(), got = (int)recvmsg(pair[0], &message, 0);
+    end("SO_RCVTIMEO in recvmsg", got == -1 && errno == EAGAIN);
+    begin(), got = (int)read(pair[0], bytes, 1);
+    end("SO_RCVTIMEO in read", got == -1 && errno == EAGAIN);
+    begin(), got = (int)recv(pair[0], bytes, 1, MSG_DONTWAIT);
+    end("MSG_DONTWAIT", got == -1 && errno == EAGAIN);
+    after(1000, on), got = (int)recv(pair[0], bytes, 1, 0);
+    end("an alarm in SO_RCVTIMEO", got == -1 && errno == EINTR && rung == 1);
+    begin(), got = (int)send(pair[0], bytes, sizeof bytes, 0);
+    end("SO_SNDTIMEO within a send", got > 0 && got < (int)sizeof bytes);
+    begin(), got = (int)write(pair[0], bytes, 1);
+    end("SO_SNDTIMEO in write", got == -1 && errno == EAGAIN);
+    aio_read(&pending), begin(), got = aio_suspend(operations, 1, &time);
+    end("aio_suspend", got == -1 && errno == EAGAIN);
+    if (write(ends[1], "x", 1) == 1)
+        aio_suspend(operations, 1, NULL);
+}
+
 static void of_alarms(void)
 {
     struct timespec moment;
@@ -250,6 +285,7 @@ int main(int argc, char **argv)
         of_c11();
         of_threads();
         of_files();
+        of_sockets();
         of_alarms();
     }
     MPI_Barrier(MPI_COMM_WORLD);

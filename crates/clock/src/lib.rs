@@ -29,7 +29,8 @@
 //! | [`sleep`], [`timeout`] | sleep, and waits that give up after a time |
 //! | [`timers`] | timers that ring in simulated time |
 //! | [`threads`], [`c11`], [`waiting`], [`futex`] | waits between threads |
-//! | [`queues`] | message queues and semaphores by the kernel |
+//! | [`queues`] | message queues and semaphores by the kernel, and `aio_suspend` |
+//! | [`sockets`] | sockets with time-outs |
 //! | [`starts`] | threads that begin |
 //! | [`order`] | the order of threads' waits and sleeps |
 //! | [`parts`] | the parts of such waits, between the rings of timers |
@@ -51,6 +52,7 @@ mod order;
 mod parts;
 mod queues;
 mod sleep;
+pub mod sockets;
 mod starts;
 mod system;
 mod threads;

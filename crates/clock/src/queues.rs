@@ -1,17 +1,19 @@
-//! Waits for message queues and for System V semaphores, which give up at a moment or after a time.
+//! Waits for message queues, for System V semaphores, and for asynchronous file operations, which
+//! give up at a moment or after a time.
 //!
-//! Messages and posts come in real time, from other threads and from other processes, like those
-//! for files ([`timeout`]).
+//! Messages, posts and bytes come in real time, from other threads and from other processes, like
+//! those for files ([`timeout`]).
 
 use super::parts::{AfterRing, timed};
 use super::system::SystemFunction;
 use super::{fail, nanoseconds, span, system, timeout};
-use libc::{c_char, c_int, c_short, c_uint, mqd_t, sembuf, size_t, ssize_t, timespec};
+use libc::{aiocb, c_char, c_int, c_short, c_uint, mqd_t, sembuf, size_t, ssize_t, timespec};
 use rank::next;
 
 static RECEIVE: SystemFunction = SystemFunction::new(c"mq_timedreceive", c"");
 static SEND: SystemFunction = SystemFunction::new(c"mq_timedsend", c"");
 static OPERATE: SystemFunction = SystemFunction::new(c"semtimedop", c"");
+static SUSPEND: SystemFunction = SystemFunction::new(c"aio_suspend", c"");
 
 /// The result of performed operations; 0 is that of a wait in vain.
 const PERFORMED: c_int = 1;
@@ -122,7 +124,12 @@ unsafe extern "C-unwind" fn semtimedop(
     let Some(length) = length.filter(|_| waits) else {
         return by(time);
     };
-    let result = timeout::wait(Some(length), |part| {
+    in_parts(Some(length), by)
+}
+
+/// Waits by `by`, which fails with `EAGAIN` after a time.
+fn in_parts(length: Option<u64>, by: impl Fn(Moment) -> c_int) -> c_int {
+    let result = timeout::wait(length, |part| {
         let part = part.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         let result = by(part);
         // SAFETY: the place of this thread's error number.
@@ -138,4 +145,35 @@ unsafe extern "C-unwind" fn semtimedop(
         0 => fail(libc::EAGAIN),
         failed => failed,
     }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn aio_suspend(
+    operations: *const *const aiocb,
+    count: c_int,
+    time: Moment,
+) -> c_int {
+    let by = |time: Moment| {
+        next!(
+            SUSPEND,
+            fn(operations => *const *const aiocb, count => c_int, time => Moment) -> c_int,
+            -1
+        )
+    };
+    // SAFETY: null, or the caller's time.
+    let length = unsafe { time.as_ref() }.and_then(span);
+    if time.is_null() != length.is_none() {
+        return by(time);
+    }
+    in_parts(length, by)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn aio_suspend64(
+    operations: *const *const aiocb,
+    count: c_int,
+    time: Moment,
+) -> c_int {
+    // SAFETY: the caller's arguments.
+    unsafe { aio_suspend(operations, count, time) }
 }

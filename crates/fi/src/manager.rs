@@ -17,6 +17,7 @@ mod answers;
 mod fence;
 mod spawn;
 
+use clock::sockets::SocketUse;
 use libc::{c_int, c_void, size_t, ssize_t};
 use link::{Departure, World};
 use rank::session;
@@ -149,9 +150,11 @@ unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_
             session.leaves(Departure::Error);
         }
     }
-    let written = node::moves(node::AccessMode::Write, file, || {
-        // SAFETY: as the caller's own.
-        unsafe { pass_on(file, data, count) }
+    let written = clock::sockets::sends(file, 0, count, || {
+        node::moves(node::AccessMode::Write, file, || {
+            // SAFETY: as the caller's own.
+            unsafe { pass_on(file, data, count) }
+        })
     });
     if let Some((session, (which, ranks))) = meeting
         && written.cast_unsigned() == count
@@ -178,6 +181,9 @@ unsafe extern "C-unwind" fn read(file: c_int, data: *mut c_void, count: size_t) 
     }
     if clock::timers::wait_to_read(file) {
         return clock::interrupted() as ssize_t;
+    }
+    if clock::sockets::fails(file, SocketUse::Receive, 0) {
+        return -1;
     }
     node::moves(node::AccessMode::Read, file, || match READ.get() {
         Some(next) => {
