@@ -100,7 +100,8 @@ int main(int argc, char **argv)
         begin(), after(2000);
         struct timeval time = {0, 10000};
         got = select(0, NULL, NULL, NULL, &time);
-        end("setitimer in select", got == -1 && errno == EINTR && rung == 1);
+        got = got == -1 && errno == EINTR && rung == 1;
+        end("setitimer in select", got && time.tv_usec == 8000);
 
         struct itimerval every = {{0, 1000}, {0, 1000}}, none = {{0, 0}, {0, 0}};
         begin(), setitimer(ITIMER_REAL, &every, NULL);
@@ -135,6 +136,14 @@ int main(int argc, char **argv)
         struct timespec short_time = {0, 2000000};
         begin(), got = sigtimedwait(&set, NULL, &short_time);
         end("sigtimedwait", got == -1 && errno == EAGAIN);
+        timer = made(SIGEV_SIGNAL, SIGRTMIN), sigaddset(&set, SIGRTMIN);
+        sigprocmask(SIG_BLOCK, &set, NULL);
+        struct itimerspec often = {{0, 100000}, {0, 100000}};
+        siginfo_t about;
+        begin(), timer_settime(timer, 0, &often, NULL), usleep(1050);
+        got = sigwaitinfo(&set, &about) == SIGRTMIN && about.si_overrun == 9;
+        end("a blocked timer's overruns", got && timer_getoverrun(timer) == 9);
+        timer_delete(timer);
         timer = made(SIGEV_THREAD, 0);
         span.it_interval.tv_nsec = 1000000;
         begin(), timer_settime(timer, 0, &span, NULL), usleep(7000);

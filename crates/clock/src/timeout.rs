@@ -234,11 +234,17 @@ unsafe fn wait_for_sets(
         // time.
         return unsafe { system::pselect(count, sets, timeout, mask) };
     }
+    // The end of the wait in simulated time, if it passes for this thread.
+    let end = session::shown()
+        .filter(|_| thread::drives_time() && thread::outside())
+        .zip(time)
+        .map(|(session, time)| (session, session.now().saturating_add(time)));
+    let left = || end.map(|(session, end)| end.saturating_sub(session.now()) / NANOSECOND);
     let nothing = count == 0 || sets.iter().all(|set| set.is_null());
     // SAFETY: the caller's mask.
     if nothing && let Some(result) = unsafe { slept(time, mask) } {
         if let Some(timeout) = timeout {
-            *timeout = nanoseconds(0);
+            *timeout = nanoseconds(left().unwrap_or(0));
         }
         return result;
     }
@@ -249,7 +255,7 @@ unsafe fn wait_for_sets(
         (!set.is_null())
             .then(|| unsafe { std::slice::from_raw_parts(set.cast::<u8>(), size) }.to_vec())
     });
-    let mut left = timeout.as_deref().copied();
+    let mut part_left = timeout.as_deref().copied();
     let result = wait(time, |part| {
         for (set, kept) in sets.iter().zip(&kept) {
             if let Some(kept) = kept {
@@ -260,11 +266,11 @@ unsafe fn wait_for_sets(
                 };
             }
         }
-        left = part;
+        part_left = part;
         // SAFETY: the arguments of the caller, for the same call of the system.
-        unsafe { system::pselect(count, sets, left.as_mut(), mask) }
+        unsafe { system::pselect(count, sets, part_left.as_mut(), mask) }
     });
-    if let (Some(timeout), Some(left)) = (timeout, left) {
+    if let (Some(timeout), Some(left)) = (timeout, left().map(nanoseconds).or(part_left)) {
         *timeout = left;
     }
     result

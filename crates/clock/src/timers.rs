@@ -17,6 +17,7 @@
 mod alarm;
 mod calls;
 mod kernel;
+mod signals;
 
 use super::system;
 use libc::{c_int, c_void, sigset_t};
@@ -139,10 +140,10 @@ pub fn look(session: &Session) {
 fn ring(session: &Session) -> bool {
     let mut handled = false;
     while next() <= session.now() {
-        let Some((how, count)) = take_due(session.now()) else {
+        let Some((name, how, count)) = take_due(session.now()) else {
             break;
         };
-        handled |= act(how, count);
+        handled |= act(name, how, count);
     }
     handled
 }
@@ -158,13 +159,13 @@ fn first_signal() -> Option<c_int> {
 }
 
 /// The first timer that is due, and how often it has rung; its next ring is set.
-fn take_due(now: u64) -> Option<(RingEffect, u64)> {
+fn take_due(now: u64) -> Option<(Name, RingEffect, u64)> {
     let mut timers = timers();
     let due = timers
-        .values_mut()
-        .filter(|timer| timer.due.is_some_and(|due| due <= now));
-    let timer = due.min_by_key(|timer| timer.due);
-    let found = timer.and_then(|timer| {
+        .iter_mut()
+        .filter(|(_, timer)| timer.due.is_some_and(|due| due <= now));
+    let timer = due.min_by_key(|(_, timer)| timer.due);
+    let found = timer.and_then(|(&name, timer)| {
         let due = timer.due.take()?;
         let mut count = 1;
         if let Some(more) = (now - due).checked_div(timer.interval) {
@@ -172,21 +173,21 @@ fn take_due(now: u64) -> Option<(RingEffect, u64)> {
             timer.due = Some(due.saturating_add(count.saturating_mul(timer.interval)));
         }
         timer.overruns = count - 1;
-        Some((timer.how, count))
+        Some((name, timer.how, count))
     });
     find_next(&timers);
     found
 }
 
 /// Carries out a timer's effect; returns whether a program handler has run.
-fn act(how: RingEffect, count: u64) -> bool {
+fn act(name: Name, how: RingEffect, count: u64) -> bool {
     match how {
         RingEffect::Nothing => false,
         RingEffect::Signal {
             number,
             value,
             code,
-        } => send(number, value, (code, count - 1)),
+        } => signals::send(name, number, value, (code, count - 1)),
         RingEffect::Thread { function, value } => {
             // SAFETY: the function of `SIGEV_THREAD`, which the program gave with this value.
             unsafe { super::starts::start_detached(function, value) };
@@ -198,44 +199,6 @@ fn act(how: RingEffect, count: u64) -> bool {
             unsafe { libc::syscall(libc::SYS_write, file, &raw const count, size_of::<u64>()) };
             false
         }
-    }
-}
-
-/// Sends a signal to this thread or, if the thread has blocked it, to the process; returns whether
-/// a handler has run.
-fn send(number: c_int, value: usize, (code, overruns): (c_int, u64)) -> bool {
-    let (blocked, handled) = disposition(number);
-    // `siginfo_t`: signal, error, code; the timer's name and overruns; the value.
-    let mut info = [0_i32; 32];
-    (info[0], info[2]) = (number, code);
-    info[5] = c_int::try_from(overruns).unwrap_or(c_int::MAX);
-    let value = value as u64;
-    info[6] = (value as u32).cast_signed();
-    info[7] = ((value >> 32) as u32).cast_signed();
-    let info = info.as_ptr();
-    // SAFETY: the kernel copies the bytes; the process and the thread are this one's.
-    unsafe {
-        let process = libc::getpid();
-        if blocked {
-            libc::syscall(libc::SYS_rt_sigqueueinfo, process, number, info);
-        } else {
-            let thread = libc::syscall(libc::SYS_gettid);
-            libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, number, info);
-        }
-    }
-    handled && !blocked
-}
-
-/// Whether this thread has blocked a signal, and whether the program has a handler for it.
-fn disposition(number: c_int) -> (bool, bool) {
-    // SAFETY: zeros are valid values of both, and both are only asked for.
-    unsafe {
-        let (mut mask, mut action): (sigset_t, libc::sigaction) =
-            (std::mem::zeroed(), std::mem::zeroed());
-        libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut mask);
-        libc::sigaction(number, std::ptr::null(), &raw mut action);
-        let handled = ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction);
-        (libc::sigismember(&raw const mask, number) == 1, handled)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The C library functions that make and set timers.
 
+use super::signals::SI_TIMER;
 use super::{
     FILES, Handle, Name, RingEffect, Timer, find_next, masked, next, set, state, timers, until_ring,
 };
@@ -29,7 +30,6 @@ static TIMEDWAIT: SystemFunction = SystemFunction::new(c"sigtimedwait", c"");
 
 /// The `siginfo_t` codes for signals from the kernel, and from timers.
 const SI_KERNEL: c_int = 0x80;
-const SI_TIMER: c_int = -2;
 
 /// Timer handles from `timer_create`: no C library pointer has these bits.
 const OURS: usize = 0x454c_0000_0000;
