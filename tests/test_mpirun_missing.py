@@ -18,6 +18,7 @@ import pytest
 
 from conftest import BIN, FILES, Ended, command, environment, execute, needs_mpi
 from elanite.mpirun import guard
+from elanite.mpirun.program import linker
 from elanite.mpirun.verdict import judge
 from test_mpirun_linkage import compiled, stub
 from test_mpirun_parts import evidence
@@ -165,7 +166,9 @@ def test_ranks_without_mpi_init_are_named(
 
 @needs_mpi
 @pytest.mark.parametrize(
-    "wrapper", [["sh", "-c", 'true; "$@"; true', "sh"], ["env", "A=1"]], ids=str
+    "wrapper",
+    [["sh", "-c", 'true; "$@"; true', "sh"], ["env", "A=1"], [linker(Path(sys.executable))]],
+    ids=["sh", "env", "linker"],
 )
 def test_wrappers_of_mpi_programs_are_ranks(
     elanite: Run, programs: Path, wrapper: list[str]
@@ -220,6 +223,9 @@ def test_a_program_without_mpi(elanite: Run, tmp_path: Path) -> None:
     ended = elanite("mpirun", "-n", "2", str(own))
     assert ended.code == 2, ended
     assert "an MPI library of its own, linked statically" in told(ended)
+    ended = elanite("mpirun", "-n", "2", "sh", "-c", "sleep 9 >/dev/null 2>&1 & exit 0")
+    assert ended.code == 2, ended
+    assert "its process has ended, and one that it had started went on" in told(ended)
     assert not (tmp_path / "out" / "mpirun").exists()
 
 

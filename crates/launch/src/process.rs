@@ -219,6 +219,11 @@ impl RankProcess {
         self.child.id()
     }
 
+    /// Whether a process still has the other end of the connection.
+    pub fn is_connected(&self) -> bool {
+        self.connection.is_some()
+    }
+
     /// How the process ended, as `waitpid` gives it.
     pub fn status(&self) -> Option<i32> {
         self.status

@@ -16,6 +16,12 @@ pub enum LaunchEvent {
         /// How, as `waitpid` gives it.
         status: i32,
     },
+    /// A rank's process has ended before it called MPI, and one that it has started goes on with
+    /// its connection.
+    Forsaken {
+        /// The rank.
+        rank: RankNumber,
+    },
     /// A rank's end makes the process manager end all others.
     Fatal {
         /// The rank.

@@ -213,7 +213,11 @@ impl Run {
         let status = process.reap(&self.poll)?;
         self.alive -= 1;
         self.stall.progress();
+        let has_heirs = process.is_connected();
         self.reporter.report(&LaunchEvent::Ended { rank, status })?;
+        if has_heirs && !self.ends && self.manager.phase(rank) == ProcessPhase::Started {
+            self.reporter.report(&LaunchEvent::Forsaken { rank })?;
+        }
         let left = self.manager.phase(rank) == ProcessPhase::Initialised;
         let code = match (status & 0x7F, status >> 8 & 0xFF) {
             (0, 0) => UNFINISHED,

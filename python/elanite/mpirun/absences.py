@@ -3,6 +3,7 @@
 | case | how it shows | exit code |
 |---|---|---|
 | no rank called ``MPI_Init`` | all processes have ended, none has attached | the program's, or 2 |
+| a wrapper ended before its program | another process has the rank's connection | 2 |
 | some ranks ended without ``MPI_Init`` | their processes have ended; the others wait | 2 |
 | a process has another MPI | after ``MPI_Init`` not attached, or a world of another size | 2 |
 | calls bypass Elanite's entry points | ranks have attached, and no call was recorded | 4 |
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
     from elanite.mpirun.launcher import Mpi
     from elanite.mpirun.linkage import Library
 
+_FORSAKEN = (
+    "its process has ended, and one that it had started went on; Elanite follows the first one,"
+    " which must wait for the other (setsid: with --wait), or become it (exec)"
+)
+"""A wrapper's mistake, and the remedy."""
+
 
 def no_mpi(evidence: Evidence) -> tuple[str, int]:
     """The message and the exit code for a run that no rank joined."""
@@ -45,6 +52,8 @@ def no_mpi(evidence: Evidence) -> tuple[str, int]:
             ),
             int(Exit.USAGE),
         )
+    if evidence.reports.forsaken:
+        return f"no rank of {evidence.program} called MPI_Init: {_FORSAKEN}", int(Exit.USAGE)
     why = (
         "an MPI library of its own, linked statically or otherwise hidden, has started; link it"
         " dynamically, with"
@@ -69,7 +78,11 @@ def absence(evidence: Evidence) -> tuple[str, int]:
     others = [rank for rank in range(len(evidence.placement)) if rank not in gone]
     called = "a call of the simulated libraries" if evidence.native else "MPI_Init"
     message = f"{_ranks(gone)} of {evidence.program} ended without {called}"
-    return message + (f"; {_ranks(others)} cannot go on without" if others else ""), int(Exit.USAGE)
+    if others:
+        message += f"; {_ranks(others)} cannot go on without"
+    if evidence.reports.forsaken:
+        message += f"; {_FORSAKEN}"
+    return message, int(Exit.USAGE)
 
 
 def stray_process(evidence: Evidence) -> tuple[str, int]:

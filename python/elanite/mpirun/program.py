@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shlex
 import shutil
 import stat
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import BinaryIO
 
-_PT_INTERP = 3
+_PT_INTERP, _ET_DYN = 3, 3
+_LINKERS = re.compile(r"ld(64|[-_][\w.+-]+)?\.so(\.\d+)*")
+"""Names of dynamic linkers: ``ld-linux-x86-64.so.2``, ``ld-2.31.so``, ``ld64.so.2``."""
 _FARTHEST = 1 << 62
 """The last place in a file that is looked at."""
 _LONGEST = 4096
@@ -186,7 +189,7 @@ def _check_elf(path: Path, called: str) -> None:
             raise UsageError(
                 f"{called} is a program for {_machine(head)}; this machine is {platform.machine()}"
             )
-        if not _linker(file, head):
+        if not _linker(file, head) and not _is_linker(path, head):
             raise UsageError(
                 f"{called} is statically linked: the simulated network is loaded by the dynamic"
                 " linker; link it dynamically"
@@ -196,6 +199,12 @@ def _check_elf(path: Path, called: str) -> None:
             f"{called} is set-user-ID or set-group-ID: the dynamic linker loads no simulated"
             f" network into it; remove the bit: chmod ug-s {path}"
         )
+
+
+def _is_linker(path: Path, head: bytes) -> bool:
+    """Whether the program is a dynamic linker, which loads the program that its arguments name."""
+    shared = struct.pack("=H", _ET_DYN)
+    return head[16:18] == shared and bool(_LINKERS.fullmatch(path.resolve().name))
 
 
 def _machine(head: bytes) -> str:
