@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from conftest import PATIENCE, SMALL, Ended, command, environment, execute, needs_mpi
+from elanite import cli
 from elanite.base import foreign, host
 from elanite.base.streams import shown
-from elanite.errors import UsageError
+from elanite.errors import Exit, UsageError
 
 ALPHABET = "export LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0"
 
@@ -48,6 +49,22 @@ def test_the_limits_are_named(tmp_path: Path) -> None:
         " limit: ulimit -s 8192\n"
     )
     assert (addresses.code, files.code, stack.code) == (2, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("export PYTHONOPTIMIZE=2", "libraries need; unset PYTHONOPTIMIZE"),
+        ("export POLARS_MAX_THREADS=0", "POLARS_MAX_THREADS=0: a number of threads from 1 on"),
+        ("export RAYON_NUM_THREADS=-1", "RAYON_NUM_THREADS=-1: a number of threads from 1 on"),
+    ],
+)
+def test_variables_that_libraries_cannot_bear_are_refused(
+    tmp_path: Path, line: str, words: str
+) -> None:
+    ended = limited(line, command("list", "machines"), tmp_path)
+    assert (ended.code, ended.out) == (2, "")
+    assert words in ended.err, ended
 
 
 @pytest.mark.parametrize(
@@ -135,6 +152,23 @@ def test_control_characters_are_shown_as_symbols(tmp_path: Path) -> None:
     shows = execute(command("show", "foreign.toml"), cwd=tmp_path, env=environment())
     assert not {"\x1b", "\x07"} & set(shows.out + shows.err), shows
     assert "\u241b]0;owned" in shows.out
+
+
+def test_neither_do_those_of_a_command_or_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise KeyError("\x1b]0;x\x07")
+
+    for words, code in ((["\x1b]0;x\x07"], Exit.USAGE), (["list"], Exit.BROKEN)):
+        if code == Exit.BROKEN:
+            monkeypatch.setattr(cli, "app", fails)
+        with pytest.raises(SystemExit) as left:
+            cli.main(words)
+        said = capsys.readouterr().err
+        assert left.value.code == code, said
+        assert "]0;x" in said
+        assert "\x1b" not in said, said
 
 
 def test_signs_without_an_encoding_are_replaced(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import errno
 import os
 import resource
 import signal
+import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ LEAST_STACK = 512 * 1024
 """A command's stack in bytes. With 120 KiB, a replay ended by a segmentation fault, and with 130
 KiB a command that drew; threads of the C library have stacks of this size, too.
 """
+_MOST_THREADS = 4096
 LEAST_TIME = 2
 """A command's seconds of processor time."""
 LEAST_PROCESSES = 32
@@ -168,6 +170,7 @@ def require() -> None:
             f" {LEAST_STACK // 1024}; {_STACK}"
         )
     _require_processor_time()
+    _require_surroundings()
     os.umask(mask := os.umask(0o077))
     if mask & 0o700 and os.geteuid() != 0:
         raise UsageError(
@@ -181,6 +184,19 @@ def require() -> None:
             f"{max(left, 0)} processes and threads are left for this user, and a command needs"
             f" {needed}; {_PROCESSES}"
         )
+
+
+def _require_surroundings() -> None:
+    """Raise ``UsageError`` for variables with which libraries give up."""
+    if sys.flags.optimize > 1:
+        raise UsageError(
+            "Python runs without the texts in programs (-OO), which libraries need; unset"
+            " PYTHONOPTIMIZE"
+        )
+    for name in ("POLARS_MAX_THREADS", "RAYON_NUM_THREADS"):
+        value = os.environ.get(name, "1")
+        if not (value.isdecimal() and 0 < int(value) < _MOST_THREADS):
+            raise UsageError(f"{name}={value}: a number of threads from 1 on is meant; unset it")
 
 
 def _require_processor_time() -> None:
