@@ -252,6 +252,9 @@ def test_a_trace_has_as_many_ranks_as_its_job_nodes(tmp_path: Path, elanite: Run
     ended = elanite("place", *words, "--job", "8:job.goal.gz")
     assert ended.code != 0
     assert "4 ranks of job.goal.gz need as many nodes\n  give 4:job.goal.gz" in ended.err
+    ended = elanite("place", *words, "--job", "4:job.goal.gz")
+    assert ended.code == 0, ended
+    assert {row["sharing"] for row in json.loads(ended.out)} == {1}, "one job is alone"
 
 
 def test_commands_that_differ_have_folders_of_their_own(tmp_path: Path) -> None:

@@ -196,11 +196,12 @@ class Work:
                 (row["job"], row["metric"]): row["value"] for row in rows.iter_rows(named=True)
             }
             times = tuple(values[job.name, "time"] for job in self.jobs)
-            found.append(
-                PlacementTrial(
-                    each, times, tuple(values[job.name, "time_alone"] for job in self.jobs)
-                )
+            # One job is alone, and has no second time.
+            alone = tuple(
+                values.get((job.name, "time_alone"), time)
+                for job, time in zip(self.jobs, times, strict=True)
             )
+            found.append(PlacementTrial(each, times, alone))
         return found, outcome
 
     def plan(self, chosen: Sequence[Placement]) -> Plan:
