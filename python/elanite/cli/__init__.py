@@ -191,10 +191,12 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(Exit.INTERRUPTED)
         if (known := host.failure(error) or _not_text(error)) is not None:
             sys.exit(_flushed(_report(known), told))
-        traceback.print_exc()
         words = shlex.join(["elanite", *(sys.argv[1:] if arguments is None else arguments)])
         print(
-            f"This is a bug of Elanite. Please report it, with the command: {words}",
+            shown(
+                f"{traceback.format_exc()}This is a bug of Elanite. Please report it, with the"
+                f" command: {words}"
+            ),
             file=sys.stderr,
         )
         code = Exit.BROKEN

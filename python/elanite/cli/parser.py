@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
+from elanite.base.streams import shown
+
 if TYPE_CHECKING:
     from pydantic_core import ValidationError
     from typer._click.core import Command as ClickCommand
@@ -72,7 +74,7 @@ class CommandGroup(TyperGroup):
             if hasattr(error, "message") and not args[0].startswith("-"):
                 names = [name for name in self.list_commands(ctx) if not self.commands[name].hidden]
                 hint = did_you_mean(args[0], names) or f"; there are: {', '.join(names)}"
-                error.message = f"there is no command `{args[0]}`{hint}"
+                error.message = shown(f"there is no command `{args[0]}`{hint}")
             raise
 
 
