@@ -23,7 +23,7 @@ from elanite.campaign.shards import shard
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
 from elanite.results.export import export
-from elanite.store import Store, manifest
+from elanite.store import Store, manifest, owner
 from stores import contents, copied, other_values, rewritten, small
 
 Run = Callable[..., Ended]
@@ -122,10 +122,14 @@ def test_a_merge_leaves_damaged_folders_out_and_replaces_them(
     first, second = small().points[0].id, small().points[1].id
     (one / "store" / first / "rows.parquet").write_bytes(b"PAR1")
     (other / "store" / second / "links.parquet").unlink()
+    # A merge that was killed has left a folder.
+    dead = replace(owner.own_process(), start=0)
+    (one / "store" / f".partial-x-0-{dead}").mkdir()
     ended = elanite_here("store", "merge", "other", "--into", "one")
     assert ended.code == 1
     assert ended.out == f"other/store/{second}: links.parquet is missing\n"
     assert contents(one) == contents(campaign)
+    assert not list((one / "store").glob(".partial*"))
 
 
 def test_verify_names_what_is_damaged(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:

@@ -240,7 +240,7 @@ def merge(stores: Sequence[Store], into: Store) -> MergeOutcome:
         raise ConflictError(conflicts)
     if false := [lie for store in stores if store is not into for lie in _false(store, taken)]:
         raise FalseError(false)
-    into.place.prepare()
+    into.prepare()
     for identity, (store, said) in taken.items():
         if store is not into:
             names = [*said.files, MANIFEST]
