@@ -494,6 +494,7 @@ def test_jobs_of_slurm_survive_the_driver(many: Path, tmp_path: Path) -> None:
             ),
         ),
         (("--executor", "no.such:thing"), "--executor no.such:thing: No module named 'no'"),
+        (("--executor", "processes", "--workers", "1" + 18 * "0"), " has room for "),
         (("--executor", "mpi"), "--executor mpi needs at least two processes"),
         (
             ("--scheduler", "tcp://127.0.0.1:1"),

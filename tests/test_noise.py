@@ -213,6 +213,7 @@ def test_a_processor_of_this_machine() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["--cpu", "18446744073709551616"], "--cpu': Input should be less than or equal to"),
         (["--cpu", "100000"], "there is no processor 100000 for this process; allowed: "),
         (
             ["--seconds", "0"],

@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING
 
 from elanite.base import host, whole
 from elanite.base.foreign import reading
+from elanite.campaign import memory
 from elanite.campaign.pool import ProcessPool
 from elanite.errors import UsageError
 
@@ -107,6 +108,11 @@ def opened(
 
 @contextmanager
 def _processes(workers: int) -> Iterator[Engine]:
+    room = host.memory()
+    if room is not None and workers > (most := room.left // memory.PROCESS):
+        raise UsageError(
+            f"--workers {workers:,}: {room.limit} has room for {most:,} processes; start fewer"
+        )
     pool = ProcessPool(workers)
     try:
         yield Engine(pool, workers)

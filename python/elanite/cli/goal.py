@@ -69,7 +69,8 @@ Compute = Annotated[
     ),
 ]
 Calls = Annotated[
-    int, typer.Option("--calls", min=1, metavar="K", help="Calls, one after the other.")
+    int,
+    typer.Option("--calls", min=1, max=1 << 20, metavar="K", help="Calls, one after the other."),
 ]
 Group = Annotated[
     int | None,
@@ -263,14 +264,23 @@ class Pipeline(Request):
     verb: ClassVar[str] = "goal pipeline"
 
     ranks: Annotated[
-        int, typer.Option("--ranks", "-n", min=1, metavar="N", help="The stage count, a rank each.")
+        int,
+        typer.Option(
+            "--ranks",
+            "-n",
+            min=1,
+            max=1 << 20,
+            metavar="N",
+            help="The stage count, a rank each.",
+        ),
     ]
     size: Annotated[
         str,
         typer.Option("--size", metavar="SIZE", help="Bytes of the activations of a micro-batch."),
     ]
     batches: Annotated[
-        int, typer.Option("--batches", min=1, metavar="K", help="The micro-batch count.")
+        int,
+        typer.Option("--batches", min=1, max=1 << 20, metavar="K", help="The micro-batch count."),
     ]
     compute: Annotated[
         str,
@@ -311,7 +321,10 @@ class Expert(Request):
         int, typer.Option("--group", min=1, metavar="G", help="Ranks that share a set of experts.")
     ]
     layers: Annotated[
-        int, typer.Option("--layers", min=1, metavar="K", help="The count of layers with experts.")
+        int,
+        typer.Option(
+            "--layers", min=1, max=1 << 20, metavar="K", help="The count of layers with experts."
+        ),
     ]
     compute: Annotated[
         str,

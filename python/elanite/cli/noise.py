@@ -54,6 +54,7 @@ class Noise(Request):
         typer.Option(
             "--cpu",
             min=0,
+            max=(1 << 31) - 1,
             metavar="N",
             help="The processor to measure.  [default: the operating system chooses]",
         ),
