@@ -197,3 +197,15 @@ def test_the_commands_of_the_tutorial_work(tmp_path: Path) -> None:
             (tmp_path / file).write_text(ended.out, encoding="utf-8")
     assert (tmp_path / "my-traffic.html").stat().st_size > 10_000
     assert "<svg" in (tmp_path / "my-traffic.svg").read_text(encoding="utf-8")
+
+
+def test_printed_commands_take_any_name(elanite: Run, tmp_path: Path) -> None:
+    made = elanite("new", "machine", "--", "-my cluster")
+    assert made.err.endswith("change the file, then: elanite check './-my cluster.toml'\n")
+    (tmp_path / "edges.txt").write_text("a b\nb c\n")
+    imported = elanite("import", "edges.txt", "--terminals", "1", "-o", "my net.toml")
+    assert "next: elanite check 'my net.toml'; elanite new " in imported.err
+    refused = elanite("new", "machine", "a\nbus.rate = 1")
+    assert refused.code == 2
+    assert "this name has control characters" in refused.err
+    assert {each.name for each in tmp_path.glob("*.toml")} == {"-my cluster.toml", "my net.toml"}

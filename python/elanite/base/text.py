@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from elanite import _core
@@ -167,6 +168,12 @@ def minus(text: str) -> str:
     stay.
     """
     return re.sub(r"(?<![^\s(])-(?=\.?\d)", "\N{MINUS SIGN}", text)
+
+
+def word(path: object) -> str:
+    """A path as a word of a command line: quoted, and neither an option nor ``-``."""
+    text = str(path)
+    return shlex.quote(f"./{text}" if text.startswith("-") else text)
 
 
 def means_same(value: object, text: str) -> bool:

@@ -86,6 +86,7 @@ class Import(Request):
     def execute(self) -> None:
         """Run the command."""
         from elanite import formats
+        from elanite.base.text import word
         from elanite.errors import UsageError
         from elanite.inputs import network_import, network_trace, network_traffic, sources
 
@@ -139,10 +140,11 @@ class Import(Request):
         for note in notes:
             say(f"note: {note}")
         if network is not None:
-            say(f"next: elanite check {target}; elanite new experiment NAME --from {target}")
+            made_file = word(target)
+            say(f"next: elanite check {made_file}; elanite new experiment NAME --from {made_file}")
         if ".goal" in texts:
-            machine = target if network is not None else "MACHINE"
-            say(f"next: elanite replay {target.with_suffix('.goal')} --machine {machine}")
+            machine = word(target) if network is not None else "MACHINE"
+            say(f"next: elanite replay {word(target.with_suffix('.goal'))} --machine {machine}")
 
     def _write(self, texts: dict[str, str], target: Path) -> list[Path]:
         """Write all files, unless one exists; the machine last."""

@@ -113,6 +113,7 @@ class New(Request):
 
     def execute(self) -> None:
         """Run the command."""
+        from elanite.base.text import word
         from elanite.errors import UsageError
         from elanite.explain.templates import experiment_file, machine_file
         from elanite.inputs import sources
@@ -121,6 +122,8 @@ class New(Request):
         name = self.name or (f"{wanted.link.name.lower()}-{wanted.nodes}" if wanted else "")
         if not name:
             raise UsageError(f"the file has no name: elanite new {self.kind.value} NAME")
+        if not name.isprintable():
+            raise UsageError(f"`{name}`: this name has control characters; give it another one")
         path = Path(name if name.endswith(".toml") else f"{name}.toml")
         machine = sources.read(
             "machine", self.from_ or (wanted.link.base if wanted else "es40-qsnet")
@@ -141,7 +144,8 @@ class New(Request):
         data(str(path))
         for note in design.notes if design else ():
             say(f"note: {note}")
-        after = f"elanite check {path}" if self.kind is Kind.MACHINE else f"elanite run {path}"
+        verb = "check" if self.kind is Kind.MACHINE else "run"
+        after = f"elanite {verb} {word(path)}"
         say(f"change the file, then: {after}")
 
     def _wanted(self) -> MachineRequest | None:

@@ -25,6 +25,7 @@ from xml.parsers import expat
 from elanite import _core
 from elanite.base import bounded
 from elanite.base.foreign import optional, reading
+from elanite.base.text import word
 from elanite.errors import UsageError
 from elanite.inputs import toml
 
@@ -105,7 +106,7 @@ def _foreign(content: str, file: Path) -> None:
         and found is not recognition.KnownFormat.EDGES.value
     ):
         message = f"this is a file of another tool, {found.name}, and no list of cables"
-        _fail(file, None, f"{message}\n  write a machine of it: elanite import {file}")
+        _fail(file, None, f"{message}\n  write a machine of it: elanite import {word(file)}")
 
 
 def with_content(text: str, key: str, content: str, source: object) -> str:

@@ -24,6 +24,7 @@ from typing import NoReturn
 
 from elanite import _core
 from elanite.base import bounded, whole
+from elanite.base.text import word
 from elanite.errors import ElaniteError, UsageError
 from elanite.report.pages.inputs import BLOCK, FORMAT
 
@@ -123,7 +124,7 @@ def unpack(opened: PageInputs, folder: Path) -> list[Path]:
 
 def line(opened: PageInputs, folder: Path) -> str:
     """The command as a shell line, from the present folder."""
-    return f"cd {shlex.quote(str(folder))} && {shlex.join(opened.words)}"
+    return f"cd {word(folder)} && {shlex.join(opened.words)}"
 
 
 def _script(opened: PageInputs) -> str:
