@@ -201,6 +201,7 @@ def test_who_ended_early_while_others_went_on() -> None:
     dead = [
         {"rank": 2, "call": "MPI_Abort", "time_us": 3},
         {"rank": 1, "call": "MPI_Recv", "time_us": 4},
+        {"rank": 3, "call": "no call of MPI", "last": "MPI_Send", "time_us": 5},
     ]
     early = evidence({"dead": dead, "rank": 2}, [0, 768, 1792, 0], left=[(2, "abort", 7)])
     ended = judge(early)
@@ -210,8 +211,14 @@ def test_who_ended_early_while_others_went_on() -> None:
             "  rank 1 (pid 12) on node 0 exited with code 3 at 4 µs of simulated time in MPI_Recv"
             " without MPI_Finalize"
         ),
+        (
+            "  rank 3 (pid 14) on node 1 exited with code 0 at 5 µs of simulated time, after"
+            " MPI_Send, without MPI_Finalize"
+        ),
         "  the other ranks went on to their ends",
     ]
+    dead = [{"rank": 1, "call": "MPI_Finalize", "time_us": 4}]
+    assert "time before MPI_Finalize had ended\n" in judge(evidence({"dead": dead}, [0, 0])).message
     assert (ended.exit_code, ended.finished) == (1, False)  # that of mpiexec
     all_four = [{"rank": rank, "call": "MPI_Barrier", "time_us": 5} for rank in range(4)]
     swept = judge(evidence({"dead": all_four, "rank": 0}, [9, 9, 11, 9]))

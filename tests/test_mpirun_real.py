@@ -134,7 +134,7 @@ def test_a_start_without_progress_is_an_error(elanite: Run, mpi_programs: Path) 
     script = f"[ $PMI_RANK = 2 ] && sleep 1000; exec {mpi_programs / 'messages'} 1"
     ended = elanite("mpirun", "--quiet", "-n", "4", "sh", "-c", script)
     assert ended.code == 1, ended
-    why = "ranks 0-1, 3 wait in MPI_Init for ranks 2, which have not called MPI_Init"
+    why = "ranks 0-1, 3 wait in MPI_Init for rank 2, which has not called MPI_Init"
     assert ended.err == f"error: the start has made no progress for 10 s: {why}\n"
 
 

@@ -7,6 +7,8 @@ pub use place::{TemporaryFile, nameless};
 mod place {
     use std::fs::{self, File, OpenOptions};
     use std::io;
+    #[cfg(unix)]
+    use std::os::unix::fs::OpenOptionsExt;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     /// The content.
@@ -19,12 +21,13 @@ mod place {
         loop {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = folder.join(format!("elanite-goal-{}-{count}", std::process::id()));
-            let file = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create_new(true)
-                .open(&path);
-            match file {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create_new(true);
+            // Other users of the folder can guess the name, and may not open the file while it has
+            // one.
+            #[cfg(unix)]
+            options.mode(0o600);
+            match options.open(&path) {
                 Ok(file) => {
                     fs::remove_file(&path)?;
                     return Ok(file);

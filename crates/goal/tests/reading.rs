@@ -49,6 +49,25 @@ fn binary(text: &str) -> Vec<u8> {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn the_binary_form_is_nobody_elses_while_it_has_a_name() {
+    use std::os::unix::fs::PermissionsExt;
+    let _open = open(b"num_ranks 1\nrank 0 {\nl1: calc 5\n}\n").unwrap();
+    let files = fs::read_dir("/proc/self/fd").unwrap();
+    let modes: Vec<u32> = files
+        .map(|file| file.unwrap().path())
+        .filter(|file| {
+            fs::read_link(file).is_ok_and(|to| to.to_string_lossy().contains("elanite-goal-"))
+        })
+        .filter_map(|file| Some(fs::metadata(file).ok()?.permissions().mode() & 0o777))
+        .collect();
+    assert!(
+        !modes.is_empty() && modes.iter().all(|&mode| mode == 0o600),
+        "{modes:?}"
+    );
+}
+
+#[test]
 fn a_byte_order_mark_is_skipped_and_other_encodings_are_named() {
     let text = b"num_ranks 1\nrank 0 {\nl1: calc 5\n}\n";
     let marked = [encoding::MARK, text].concat();

@@ -274,17 +274,25 @@ impl Run {
         let silent =
             |&&(rank, _): &&(RankNumber, u32)| self.manager.phase(rank) == ProcessPhase::Started;
         let what = if late.iter().all(|one| silent(&one)) {
-            "have not called MPI_Init"
+            "called MPI_Init"
         } else {
-            "have not come so far"
+            "come so far"
         };
-        let late = late.iter().map(|&(rank, _)| rank);
+        let stopped = late.iter().filter(|&&(_, pid)| stall::is_stopped(pid));
+        let stopped = stopped.map(|(rank, pid)| {
+            format!("; rank {rank} is stopped (T), to continue it: kill -CONT {pid}")
+        });
+        let stopped = stopped.take(1).collect::<String>();
+        let late: Vec<RankNumber> = late.iter().map(|&(rank, _)| rank).collect();
+        let several = |ranks: &[RankNumber]| ranks.len() > 1;
         let why = format!(
-            "the start has made no progress for {} s: ranks {} wait in MPI_Init for ranks {}, \
-            which {what}",
+            "the start has made no progress for {} s: {} {} in MPI_Init for {}, which {} not \
+            {what}{stopped}",
             self.stall.patience().as_secs(),
-            stall::listed(waiting),
-            stall::listed(late),
+            stall::named(&waiting),
+            if several(&waiting) { "wait" } else { "waits" },
+            stall::named(&late),
+            if several(&late) { "have" } else { "has" },
         );
         self.reporter.report(&LaunchEvent::Stalled { why })?;
         self.end_all(STALLED);

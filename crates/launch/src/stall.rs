@@ -68,6 +68,19 @@ fn reads_input(pid: u32) -> bool {
     call.starts_with(&format!("{} 0x0 ", libc::SYS_read))
 }
 
+/// Whether a process is stopped.
+pub fn is_stopped(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let rest = stat.rsplit(')').next().unwrap_or_default();
+    rest.trim_start().starts_with(['T', 't'])
+}
+
+/// Ranks with their noun: `rank 7`, `ranks 0-3, 7`.
+pub fn named(ranks: &[RankNumber]) -> String {
+    let noun = if ranks.len() == 1 { "rank" } else { "ranks" };
+    format!("{noun} {}", listed(ranks.iter().copied()))
+}
+
 /// Ranks for people: `0-3, 7`.
 pub fn listed(ranks: impl IntoIterator<Item = RankNumber>) -> String {
     let mut sorted: Vec<RankNumber> = ranks.into_iter().collect();

@@ -3,7 +3,7 @@
 use launch::process::LaunchProgram;
 use launch::report::Reporter;
 use launch::serve::serve;
-use launch::stall::listed;
+use launch::stall::{listed, named};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -162,13 +162,14 @@ fn a_program_that_is_not_there_is_named() {
 #[test]
 fn a_start_without_progress_names_the_ranks() {
     let script = r#"
-[ $R = 2 ] && sleep 1000
+[ $R = 2 ] && kill -STOP $$
 ask "cmd=init"
 ask "cmd=barrier_in"
 "#;
     let found = run("stall", 4, false, script);
     assert_eq!(found.code, 1);
-    let why = "ranks 0-1, 3 wait in MPI_Init for ranks 2, which have not called MPI_Init";
+    let why = "ranks 0-1, 3 wait in MPI_Init for rank 2, which has not called MPI_Init; rank 2 is \
+        stopped (T), to continue it: kill -CONT ";
     assert!(found.reports[0].contains(why), "{:?}", found.reports);
 }
 
@@ -201,6 +202,8 @@ fn what_is_no_request_is_reported() {
 fn ranks_are_listed_as_ranges() {
     assert_eq!(listed([5, 0, 1, 2]), "0-2, 5");
     assert_eq!(listed([]), "");
+    assert_eq!(named(&[7]), "rank 7");
+    assert_eq!(named(&[0, 1, 5]), "ranks 0-1, 5");
     assert_eq!(listed((0..40).step_by(2)), "0, 2, 4, 6, 8, 10, 12, 14, ...");
 }
 

@@ -84,6 +84,8 @@ pub struct DeadRank {
     pub rank: u32,
     /// The MPI call that the rank was in.
     pub call: u32,
+    /// The rank's latest call, which may have ended; 0 without a call.
+    pub last: u32,
     /// When the rank was last seen.
     pub time: Time,
     /// Whether its host stopped.

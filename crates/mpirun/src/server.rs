@@ -265,10 +265,10 @@ impl Server {
         let mut dead = self.dead.borrow_mut();
         for &rank in &ranks {
             self.shared.agents.borrow()[rank as usize].dies(at);
-            let call = link.call(rank);
             dead.push(DeadRank {
                 rank,
-                call,
+                call: link.call(rank),
+                last: link.calls(rank).last,
                 time: at,
                 stopped: false,
             });
@@ -295,6 +295,7 @@ impl Server {
             self.dead.borrow_mut().push(DeadRank {
                 rank,
                 call: link.call(rank),
+                last: link.calls(rank).last,
                 time: now,
                 stopped: true,
             });

@@ -200,6 +200,7 @@ fn to_json(outcome: &Outcome) -> String {
         json!({
             "rank": dead.rank,
             "call": link::calls::name(dead.call),
+            "last": link::calls::name(dead.last),
             "time_us": dead.time.as_us_f64(),
             "stopped": dead.stopped,
         })

@@ -62,6 +62,7 @@ class DeadRank(TypedDict):
 
     rank: int
     call: str
+    last: NotRequired[str]
     time_us: float
     stopped: NotRequired[bool]
     """Whether its host stopped."""

@@ -28,7 +28,7 @@ from elanite.mpirun import absences, call_sites
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.mpirun.evidence import Evidence, Left, RankStatus, RunOutcome
+    from elanite.mpirun.evidence import DeadRank, Evidence, Left, RankStatus, RunOutcome
     from elanite.mpirun.streams import Reports
 
 MOST_GROUPS = 16
@@ -151,7 +151,7 @@ def _waiting(outcome: RunOutcome) -> tuple[Waiting, ...]:
     )
 
 
-def _call_of(one: RankStatus) -> str:
+def _call_of(one: RankStatus | DeadRank) -> str:
     """A rank's current call; outside of calls, the last one."""
     call, last = str(one["call"]), str(one.get("last", ""))
     return f"{call}, after {last}" if call == "no call of MPI" and last not in ("", call) else call
@@ -292,7 +292,7 @@ def _died(evidence: Evidence, waiting: Sequence[Waiting]) -> tuple[str, int]:
         else f" before it called {'a library' if evidence.native else 'MPI_Init'}"
     )
     calls = {one.rank: one.call for one in waiting} | {
-        one["rank"]: one["call"] for one in outcome["dead"]
+        one["rank"]: _call_of(one) for one in outcome["dead"]
     }
     call = calls.get(rank, "") if attached else ""
     who = _who(rank, evidence)
@@ -314,17 +314,16 @@ def _early_ends(evidence: Evidence) -> list[str]:
     for one in evidence.outcome["dead"]:
         rank, status = one["rank"], evidence.reports.statuses.get(one["rank"])
         when = f" at {number(one['time_us'])} µs of simulated time"
-        where, lacking = _in(one["call"]), _missing_step(evidence, status)
+        call, lacking = _call_of(one), _missing_step(evidence, status)
         if one.get("stopped"):
             how, lacking = "failed when its host stopped", ""
         elif rank in aborts:
-            how, where, lacking = _end_of_all(aborts[rank], evidence), "", ""
+            how, call, lacking = _end_of_all(aborts[rank], evidence), "", ""
         elif status is None:
             how = "ended"
         else:
             how, lacking = _how(status), "" if status & 0x7F else lacking
-        place = _place(one["call"], lacking) if where else lacking
-        lines.append(f"{_who(rank, evidence)} {how}{when}{place}")
+        lines.append(f"{_who(rank, evidence)} {how}{when}{_place(call, lacking)}")
     return lines
 
 
