@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import ast
 import errno
+import gzip
 import os
 import stat
 import subprocess
+import tempfile
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +19,10 @@ import pytest
 
 import elanite
 from conftest import PATIENCE, SMALL, command, environment, until
+from elanite import cli
 from elanite.base import bounded, whole
 from elanite.errors import ElaniteError, UsageError
+from elanite.traces import goal_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -421,3 +425,42 @@ def test_a_kernel_file_that_would_wait_is_refused(
         bounded.text(file, 4)
     file.write_text("1")
     assert bounded.load(file, 4) == b"1"
+
+
+def test_a_temporary_folder_without_room_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not the file that is copied, nor standard output."""
+    trace = tmp_path / "x.goal.gz"
+    trace.write_bytes(gzip.compress(b"num_ranks 1\nrank 0 {\nl1: calc 5\n}\n"))
+    assert goal_file.read(trace).ranks == 1
+    os.mkfifo(tmp_path / "pipe")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(whole, "fill", full)
+    words = rf"No space left on device in {tempfile.gettempdir()}; TMPDIR names another folder"
+    with pytest.raises(ElaniteError, match=f"a copy cannot be written: {words}"):
+        goal_file.read(trace)
+    with pytest.raises(ElaniteError, match=f"pipe cannot be written: {words}"):
+        whole.write(tmp_path / "pipe", "x")
+
+
+def test_an_import_that_finds_no_room_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "edges.txt").write_text("a b\nb c\n")
+    monkeypatch.chdir(tmp_path)
+    write = whole.write
+
+    def full(path: Path, text: str) -> None:
+        if path.suffix == ".toml":
+            raise ElaniteError(f"{path} cannot be written: No space left on device")
+        write(path, text)
+
+    monkeypatch.setattr(whole, "write", full)
+    with pytest.raises(SystemExit) as left:
+        cli.main(["import", "edges.txt", "--terminals", "1", "-o", "net.toml"])
+    assert left.value.code == 1
+    assert [each.name for each in tmp_path.iterdir()] == ["edges.txt"]

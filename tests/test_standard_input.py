@@ -107,7 +107,7 @@ def test_standard_input_is_bounded_and_read_once(monkeypatch: pytest.MonkeyPatch
             bounded.os, "dup", lambda _: bounded.os.open(endless.name, bounded.os.O_RDONLY)
         )
         with pytest.raises(
-            UsageError, match=r"--to: -: it has more than the 1,000 bytes that are read; name a"
+            UsageError, match=r"--to: -: it has more than the 1,000 bytes that are read; is it"
         ):
             bounded.text(bounded.STDIN, 1000, named="--to", read=bounded.typed)
     assert len(bounded._read[0]) == 1001

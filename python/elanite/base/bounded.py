@@ -19,7 +19,6 @@ from __future__ import annotations
 import os
 import select
 import stat
-import tempfile
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -128,10 +127,9 @@ def typed_file(path: Path, ending: str) -> Iterator[Path]:
     if path != STDIN:
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix="elanite-") as folder:
-        copy = Path(folder) / f"stdin{ending}"
-        with refused(path, "write it to a file first, and name the file"):
-            whole.fill(copy, typed(path, TRACE))
+    with refused(path, "write it to a file first, and name the file"):
+        content = typed(path, TRACE)
+    with whole.copied(content, f"stdin{ending}") as copy:
         yield copy
 
 

@@ -27,7 +27,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _OPEN_FILE = re.compile(r"/proc/(?:self|\d+)(?:/task/\d+)?/fd/(\d+)")
 PROBE = b"\0" * 65536
 """A file that finds no room shows a full disk."""
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 _LINKS = 40
 """Most links that are followed, as in the kernel."""
 _LONGEST = 32
@@ -74,8 +75,13 @@ def replacing(path: Path, error: Callable[[str], Exception] = ElaniteError) -> I
         if _special(path):
             with tempfile.TemporaryDirectory(prefix="elanite-") as folder:
                 aside = Path(folder) / f"whole{_ending(path)}"
-                fill(aside, b"")
-                yield aside
+                try:
+                    fill(aside, b"")
+                    yield aside
+                except OSError as raised:
+                    if raised.errno in _NO_ROOM:
+                        raise OSError(raised.errno, _temporary_words(raised)) from raised
+                    raise
                 _pour(aside, path)
             return
         target = _target(path)
@@ -99,6 +105,22 @@ def replacing(path: Path, error: Callable[[str], Exception] = ElaniteError) -> I
         finally:
             with suppress(OSError):
                 aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def copied(content: bytes, name: str) -> Iterator[Path]:
+    """A private file with this content, for a library that opens files itself.
+
+    Raises ``ElaniteError`` if the temporary folder has no room.
+    """
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="elanite-"))
+            copy = Path(folder) / name
+            fill(copy, content)
+        except OSError as raised:
+            raise ElaniteError(f"a copy cannot be written: {_temporary_words(raised)}") from raised
+        yield copy
 
 
 def prepare(
@@ -204,6 +226,15 @@ def sync(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _temporary_words(raised: OSError) -> str:
+    """The reason why the temporary folder has refused a file, and a remedy."""
+    try:
+        place = tempfile.gettempdir()
+    except OSError:
+        place = "the temporary folder"
+    return f"{raised.strerror or raised} in {place}; TMPDIR names another folder"
 
 
 def _bytes(content: str | bytes) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -148,16 +149,24 @@ class Import(Request):
 
     def _write(self, texts: dict[str, str], target: Path) -> list[Path]:
         """Write all files, unless one exists; the machine last."""
-        from elanite.errors import UsageError
+        from elanite.errors import ElaniteError, UsageError
 
         paths = {target.with_name(f"{target.stem}{ending}"): text for ending, text in texts.items()}
         for path in paths:
             if path.exists() or path.is_symlink():
                 raise UsageError(f"{path} exists; remove it, or give another name by --output")
+        written: list[Path] = []
         last = {path: text for path, text in paths.items() if path.suffix == ".toml"}
         for path, text in [
             *((path, text) for path, text in paths.items() if path not in last),
             *last.items(),
         ]:
-            whole.write(path, text)
+            try:
+                whole.write(path, text)
+            except ElaniteError:
+                for each in written:
+                    with suppress(OSError):
+                        each.unlink()
+                raise
+            written.append(path)
         return list(paths)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import codecs
-import tempfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base import bounded, packed, whole
 from elanite.errors import RunError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -23,9 +25,7 @@ def read(trace: Path) -> _core.GoalTrace:
     if not begin.startswith((codecs.BOM_UTF8, *_WIDE)) and not packed.is_packed(trace):
         return _core.GoalTrace(trace)
     content = plain(trace)
-    with tempfile.TemporaryDirectory(prefix="elanite-") as folder:
-        copy = Path(folder) / packed.plain(trace).name
-        whole.fill(copy, content)
+    with whole.copied(content, packed.plain(trace).name) as copy:
         try:
             return _core.GoalTrace(copy)
         except RunError as error:
