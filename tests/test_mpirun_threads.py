@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from conftest import Ended, needs_mpi
+from conftest import FILES, Ended, needs_mpi
 
 Run = Callable[..., Ended]
 
@@ -52,3 +53,14 @@ def test_a_thread_of_the_library_makes_a_run_a_guess(
     alone = float(ended.out.split()[1])
     said = json.loads(ended.err.splitlines()[-1])
     assert not said["repeatable"] or alone == pytest.approx(355_000, rel=0.01), ended
+
+
+@needs_mpi
+@pytest.mark.parametrize("both", [[], ["both"]], ids=["one", "both"])
+def test_turns_of_an_interpreter_take_no_time(elanite: Run, both: list[str]) -> None:
+    """Threads that compute in Python wait for its lock, and ask for it after 5 ms of real time."""
+    program = str(FILES.parent / "mpi" / "turns.py")
+    ended = elanite("mpirun", "-f", "json", "-n", "2", sys.executable, program, *both)
+    assert ended.code == 0, ended
+    assert all(float(line) < 1000 for line in ended.out.splitlines()), ended
+    assert json.loads(ended.err.splitlines()[-1])["repeatable"] is not bool(both), ended

@@ -31,6 +31,7 @@
 //! | [`threads`], [`c11`], [`waiting`], [`futex`] | waits between threads |
 //! | [`queues`] | message queues and semaphores by the kernel, and `aio_suspend` |
 //! | [`sockets`] | sockets with time-outs |
+//! | [`interpreter`] | the lock of Python's interpreter |
 //! | [`starts`] | threads that begin |
 //! | [`order`] | the order of threads' waits and sleeps |
 //! | [`parts`] | the parts of such waits, between the rings of timers |
@@ -48,6 +49,7 @@
 mod c11;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod futex;
+mod interpreter;
 mod order;
 mod parts;
 mod queues;

@@ -104,6 +104,25 @@ pub unsafe fn timed(
     }
 }
 
+/// Waits as [`timed`] for a lock under which all threads run, for as long in real time, and in no
+/// simulated time.
+pub unsafe fn timeless(
+    clock: Option<clockid_t>,
+    moment: Moment,
+    by: impl Fn(clockid_t, Moment) -> c_int,
+    system: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: a moment or null.
+    let until = unsafe { moment.as_ref() }
+        .and_then(|moment| local(clock.unwrap_or_else(|| likely_clock(moment)), moment));
+    let Some((until, session)) = until.zip(session::shown()) else {
+        return system();
+    };
+    thread::takes_turns();
+    let end = real_moment(until.saturating_sub(session.now()).div_ceil(NANOSECOND));
+    waits(|| by(libc::CLOCK_MONOTONIC, &raw const end))
+}
+
 /// Waits without an end, by `system`; while timers are pending, by `by`, which waits until a
 /// moment.
 pub fn endless(

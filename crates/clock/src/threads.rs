@@ -12,7 +12,8 @@
 //! simulated time as well ([`super::waiting::awaited`]). A lock or a pipe without a time-out is not
 //! seen here; the sleeping thread notices that the driving one is blocked ([`super::order`]).
 
-use super::parts::{AfterRing, endless, timed};
+use super::interpreter;
+use super::parts::{AfterRing, endless, timed, timeless};
 use super::sleep::sched_yield;
 use super::system::SystemFunction;
 use super::waiting::waits;
@@ -55,7 +56,12 @@ pub unsafe extern "C" fn pthread_cond_timedwait(c: Cond, m: Mutex, moment: Momen
     };
     let system = || next!(COND_TIMEDWAIT, fn(c => Cond, m => Mutex, moment => Moment));
     // SAFETY: the caller's moment; the functions get the caller's other arguments.
-    unsafe { timed(None, moment, by, system, AfterRing::Ends) }
+    unsafe {
+        if interpreter::has(c.cast()) {
+            return timeless(None, moment, by, system);
+        }
+        timed(None, moment, by, system, AfterRing::Ends)
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -72,6 +78,9 @@ unsafe extern "C" fn pthread_cond_clockwait(
     };
     // SAFETY: the caller's moment; the functions get the caller's other arguments.
     unsafe {
+        if interpreter::has(c.cast()) {
+            return timeless(Some(clock), moment, by, || by(clock, moment));
+        }
         timed(
             Some(clock),
             moment,

@@ -231,6 +231,14 @@ pub fn begins_or_ends() -> bool {
 /// How many threads have called MPI.
 static CALLERS: AtomicU32 = AtomicU32::new(0);
 
+/// A thread waits for a lock under which all threads run. Where several call MPI, the host decides
+/// on their order, as for calls at once.
+pub fn takes_turns() {
+    if CALLERS.load(Ordering::Relaxed) > 1 {
+        AT_ONCE.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Whether another thread than this has called MPI.
 pub fn others_have_called() -> bool {
     let own = current().drives.get() == Some(true);
@@ -325,7 +333,7 @@ pub fn all_look() -> bool {
     IN_CALLS.load(Ordering::Relaxed) <= LOOKING.load(Ordering::Relaxed)
 }
 
-/// Set when two threads have been in calls at once.
+/// Set when two threads have been in calls at once, or might have been.
 static AT_ONCE: AtomicBool = AtomicBool::new(false);
 
 /// Whether two threads have been in calls at once: the host decides on their order, and so on the

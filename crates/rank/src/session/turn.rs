@@ -168,6 +168,7 @@ impl Session {
                 let until = rings::until(self.now());
                 let patience = Patience {
                     threads: !thread::one_thread(),
+                    guessed: thread::were_at_once(),
                     ..Patience::until(until)
                 };
                 if !self.wait(state, RankWait::Report(patience)) && self.now() < until {
