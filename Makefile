@@ -95,9 +95,10 @@ endif
 test: test-python test-rust
 
 # The tests run the same cases on every host: a shell's variables that choose others are left out
-# (make fuzz and others set them).
+# (make fuzz and others set them). So is Python's variable that forbids to keep compiled modules: a
+# tenth of the tests' processor time would compile them again and again.
 SETTLED := env $(patsubst %,-u %,$(filter ELANITE_% PROPTEST_% RUST_%,$(.VARIABLES))) \
-	LC_ALL=C.UTF-8 TZ=UTC
+	-u PYTHONDONTWRITEBYTECODE LC_ALL=C.UTF-8 TZ=UTC
 
 # Tests of one file stay together as long as no process is idle, since they share what they have
 # built. More than four processes would build the programs of the fixtures more often than they save
