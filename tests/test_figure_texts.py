@@ -412,10 +412,10 @@ def test_sizes_on_an_axis_are_those_of_tables() -> None:
 
 
 def test_percentiles_in_headings_have_a_point() -> None:
-    assert worded("fct_slowdown_p99_9") == "fct slowdown p99.9"
+    assert worded("fct_slowdown_p99_9") == "FCT slowdown p99.9"
     assert worded("latency_p99") == "latency p99"
     assert worded("latency_mean") == "mean latency"
-    assert worded("fct_slowdown_mean") == "mean fct slowdown"
+    assert worded("fct_slowdown_mean") == "mean FCT slowdown"
     assert worded("packets_timed_out") == "packets timed out"
     assert worded("above_1_percent") == "share above 1%", "0.05 is no 0.05%"
 

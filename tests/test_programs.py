@@ -509,7 +509,7 @@ def test_flows_of_several_seeds_are_as_in_the_rows(folder: Path, elanite: Run) -
             expected = number(means[load, f"fct_slowdown_{name.replace('.', '_')}"])
             assert f"{name} {expected}" in said
     tables = tables_of(page)
-    assert any("fct slowdown p99.9" in head for head, *_ in tables.values())
+    assert any("FCT slowdown p99.9" in head for head, *_ in tables.values())
     head, *slowest = tables["Flows with the largest slowdown"]
     flows = [(row[0], row[head.index("seed")]) for row in slowest]
     assert len(set(flows)) == len(flows), "each flow once in a seed"
@@ -573,7 +573,7 @@ def test_size_classes_have_the_axis_of_their_list(folder: Path, elanite: Run) ->
     (name,) = (one for one in tables_of(page) if one.startswith("Every configuration"))
     assert name == "Every configuration", "of one series"
     head, *body = tables_of(page)[name]
-    assert head[1:3] == ["fct slowdown p50, first", "fct slowdown p50, last"]
+    assert head[1:3] == ["FCT slowdown p50, first", "FCT slowdown p50, last"]
     assert "First and last web.start of each configuration: 0 and 50 µs." in page
     jobs = rows["job"].unique(maintain_order=True).to_list()
     assert [row[0] for row in body] == [f"job {job}" for job in jobs]

@@ -230,12 +230,13 @@ MEAN = "mean "
 
 
 def worded(metric: str) -> str:
-    """A metric's name in words: ``fct slowdown p99.9`` for ``fct_slowdown_p99_9``, ``mean latency``
+    """A metric's name in words: ``FCT slowdown p99.9`` for ``fct_slowdown_p99_9``, ``mean latency``
     for ``latency_mean``.
     """
     if metric in SHARES:
         return SHARES[metric]
     name = re.sub(r"(?<=_p)(\d+)_(\d+)(?!\d)", r"\1.\2", metric).replace("_", " ")
+    name = re.sub(r"^fct\b", "FCT", name)
     return MEAN + name.removesuffix(" mean") if name.endswith(" mean") else name
 
 
