@@ -177,7 +177,7 @@ impl FaultyPart {
     }
 
     /// The cables that die with the part, each by its upward link; empty for a host.
-    pub(crate) fn cables(&self, wiring: &dyn Wiring) -> Vec<LinkId> {
+    pub fn cables(&self, wiring: &dyn Wiring) -> Vec<LinkId> {
         match self {
             FaultyPart::Link(link) => vec![cable(wiring, *link)],
             FaultyPart::Links(links) => links.all(wiring),

@@ -53,14 +53,16 @@ impl Machine {
     pub fn admits(&self, fault: &FaultSection) -> Result<(), FaultProblem> {
         match self.topology() {
             Ok(topology) => {
-                let fault = fault.on(&topology, self.link.rate.value.fastest())?;
-                match fault.when {
-                    FaultTiming::Degraded(pace) => {
-                        let fit = links::fit(self, pace);
-                        fit.map_err(|message| FaultProblem::new("rate", message))
-                    }
-                    _ => Ok(()),
+                let found = fault.on(&topology, self.link.rate.value.fastest())?;
+                let (FaultTiming::Degraded(pace), Some(rate)) = (found.when, fault.rate) else {
+                    return Ok(());
+                };
+                let own = self.fastest_of(&found.part.cables(&*topology), &topology);
+                if let Some(own) = own.filter(|&own| own <= rate) {
+                    return Err(FaultProblem::not_degraded(rate, own));
                 }
+                let fit = links::fit(self, pace);
+                fit.map_err(|message| FaultProblem::new("rate", message))
             }
             // The topology has another problem.
             Err(_) => fault.check(),

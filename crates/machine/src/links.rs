@@ -18,7 +18,8 @@ use crate::rate::{admit, pace};
 use crate::section::Parameterised;
 use fabric::config::{MAX_CREDIT_DELAY, MAX_HOP_DELAY};
 use fabric::{Config, LinkId, LinkOverride, Pace, Place, Wiring};
-use units::Time;
+use std::collections::BTreeMap;
+use units::{Rate, Time};
 
 /// A delay in cycles, the nearest number.
 fn cycles(delay: Time, cycle: Time) -> u64 {
@@ -40,12 +41,28 @@ impl Machine {
             let rate = |level| rates.level(level).expect("the machine has been checked");
             config.pace = levels.map(|level| of_rate(rate(level))).collect();
         }
-        let (fabric::Topology::Graph(graph), Some(text)) =
-            (config.topology.clone(), &self.topology.cables)
-        else {
-            return;
+        let all = self.cable_words(&config.topology);
+        for (level, words, links) in all {
+            if words == Words::default() {
+                continue;
+            }
+            let pace = words.rate.map_or_else(|| config.pace(level), of_rate);
+            let differing = self.differing(config, level, pace, words.delay);
+            config
+                .differing
+                .extend(links.into_iter().map(|link| (link, differing)));
+        }
+    }
+
+    /// The words of all cables and nodes in a checked graph's lines: each one's level, and its
+    /// links; empty without a graph.
+    fn cable_words(&self, topology: &fabric::Topology) -> Vec<(usize, Words, Vec<LinkId>)> {
+        let (fabric::Topology::Graph(graph), Some(text)) = (topology, &self.topology.cables) else {
+            return Vec::new();
         };
-        let read = Graph::read(&text.value).expect("the machine has been checked");
+        let Ok(read) = Graph::read(&text.value) else {
+            return Vec::new();
+        };
         let wiring = graph.cabling();
         let rails = wiring.rails();
         let seat = |node: usize| {
@@ -55,21 +72,22 @@ impl Machine {
             })
         };
         let seats = read.seat_words.iter().enumerate();
-        let seats = seats.map(|(node, words)| (0, words, seat(node).collect::<Vec<LinkId>>()));
+        let seats = seats.map(|(node, &words)| (0, words, seat(node).collect()));
         let inner = read.cable_words.iter().enumerate();
-        let inner =
-            inner.map(|(cable, words)| (1, words, graph.links_of(cable).collect::<Vec<LinkId>>()));
-        let all: Vec<(usize, &Words, Vec<LinkId>)> = seats.chain(inner).collect();
-        for (level, words, links) in all {
-            if *words == Words::default() {
-                continue;
-            }
-            let pace = words.rate.map_or_else(|| config.pace(level), of_rate);
-            let differing = self.differing(config, level, pace, words.delay);
-            config
-                .differing
-                .extend(links.into_iter().map(|link| (link, differing)));
+        let inner = inner.map(|(cable, &words)| (1, words, graph.links_of(cable).collect()));
+        seats.chain(inner).collect()
+    }
+
+    /// The highest regular rate of some links.
+    pub(crate) fn fastest_of(&self, links: &[LinkId], topology: &fabric::Topology) -> Option<Rate> {
+        let mut own = BTreeMap::new();
+        for (_, words, links) in self.cable_words(topology) {
+            own.extend(links.into_iter().zip(std::iter::repeat(words.rate)));
         }
+        let rates = &self.link.rate.value;
+        let of_level = |link| rates.level(topology.link_level(link));
+        let rate = |&link: &LinkId| own.get(&link).copied().flatten().or_else(|| of_level(link));
+        links.iter().filter_map(rate).max()
     }
 
     /// A link with another pace or delay than its level.

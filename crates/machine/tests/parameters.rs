@@ -490,3 +490,56 @@ fn shipped_machines() {
     }
     assert!(count > 0);
 }
+
+/// A lower rate must be below the regular rate of the links that have it; among several links, of
+/// one of them.
+#[test]
+fn a_rate_without_effect_is_refused() {
+    let slow_nodes = "link.rate=[\"100 MB/s\", \"400 MB/s\", \"400 MB/s\"]";
+    let levels = machine(&[slow_nodes]);
+    let cables = "topology.cables=\"switch a\\nswitch b\\nnode n\\nnode m\\n\
+                  n a rate=200MB/s\\nm b\\na b rate=100MB/s\\n\"";
+    let graph = machine(&["topology.kind=graph", "topology.nodes=2", cables]);
+    for (machine, fault, allowed) in [
+        (
+            &levels,
+            "link = 'node 3', rate = '100 MB/s'",
+            Some("below 100 MB/s"),
+        ),
+        (
+            &levels,
+            "link = 'node 3', rate = '200 MB/s'",
+            Some("below 100 MB/s"),
+        ),
+        (&levels, "link = 'node 3', rate = '99 MB/s'", None),
+        (
+            &levels,
+            "links = 'level 0', rate = '200 MB/s'",
+            Some("below 100 MB/s"),
+        ),
+        (&levels, "links = 'level 1', rate = '200 MB/s'", None),
+        (&levels, "links = 'all', rate = '200 MB/s'", None),
+        (
+            &graph,
+            "link = 'node 0', rate = '200 MB/s'",
+            Some("below 200 MB/s"),
+        ),
+        (&graph, "link = 'node 0', rate = '150 MB/s'", None),
+        (&graph, "link = 'node 1', rate = '200 MB/s'", None),
+        (&graph, "links = 'all', count = 1, rate = '390 MB/s'", None),
+        (
+            &graph,
+            "links = 'level 1', rate = '150 MB/s'",
+            Some("below 100 MB/s"),
+        ),
+    ] {
+        let read = machine.read_fault(fault);
+        let told = read.err().map(|problems| problems.to_string());
+        let told = told.as_deref();
+        assert_eq!(told.is_some(), allowed.is_some(), "{fault}: {told:?}");
+        assert!(
+            allowed.is_none_or(|words| told.unwrap().contains(words)),
+            "{told:?}"
+        );
+    }
+}

@@ -121,6 +121,14 @@ fn degraded(rate: Rate, fastest: Rate) -> Result<Pace, FaultProblem> {
     Ok(pace)
 }
 
+impl FaultProblem {
+    /// A lower rate for links that are not faster anyway.
+    pub(crate) fn not_degraded(rate: Rate, own: Rate) -> Self {
+        let message = format!("a link of {rate} is not degraded: its own rate is {own}");
+        FaultProblem::new("rate", message).allowed(format!("below {own}"))
+    }
+}
+
 /// One of the machine's nodes.
 fn attached(key: &'static str, node: u32, wiring: &dyn Wiring) -> Result<NodeId, FaultProblem> {
     let nodes = wiring.nodes();
