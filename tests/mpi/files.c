@@ -2,6 +2,7 @@
 // names. Then 1 MB from each rank by MPI-IO: independent, collective, read back, and nonblocking.
 #define _GNU_SOURCE
 #include "check.h"
+#include <aio.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -63,6 +64,11 @@ static void calls(const char *folder)
     TIME("rename", rename(path, other) == 0);
     TIME("unlink", unlink(other) == 0);
     TIME("unlink of no file", unlink(other) != 0);
+    file = open(path, O_CREAT | O_RDWR | O_TRUNC, 0600);
+    struct aiocb begun = {.aio_fildes = file, .aio_buf = bytes, .aio_nbytes = MB};
+    TIME("aio_write",
+         aio_write(&begun) == 0 && aio_error(&begun) == 0 && aio_return(&begun) == MB);
+    close(file);
     TIME("fopen", (stream = fopen(path, "w+")) != NULL);
     TIME("fwrite", fwrite(bytes, 1, MB, stream) == MB);
     TIME("fprintf", fprintf(stream, "%s", "text") == 4);

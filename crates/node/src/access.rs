@@ -383,6 +383,24 @@ others! {
     );
 }
 
+/// Waits in real time until a begun asynchronous operation has been carried out: its simulated time
+/// passes at its begin, and the results of later looks must not depend on the host's speed.
+fn settle(block: *mut libc::aiocb) {
+    static SUSPEND: SystemFunction = SystemFunction::new(c"aio_suspend", FIRST);
+    let (blocks, no_limit) = ([block.cast_const()], std::ptr::null());
+    let blocks = blocks.as_ptr();
+    // SAFETY: the block of an operation that has begun.
+    while unsafe { libc::aio_error(block) } == libc::EINPROGRESS {
+        next!(
+            SUSPEND,
+            fn(
+                blocks => *const *const libc::aiocb, 1 => c_int, no_limit => *const libc::timespec
+            ) -> c_int,
+            -1
+        );
+    }
+}
+
 /// Asynchronous operations: the C library carries them out in its own threads, in real time, and
 /// they take their simulated time when they begin.
 macro_rules! asynchronous {
@@ -403,7 +421,13 @@ macro_rules! asynchronous {
             let given = given.map(|block| (block.aio_fildes, block.aio_offset, block.aio_nbytes));
             on_file(
                 || given.is_some_and(|(file, ..)| is_counted(file)),
-                || next!(NEXT, fn(block => *mut libc::aiocb) -> c_int, -1),
+                || {
+                    let result = next!(NEXT, fn(block => *mut libc::aiocb) -> c_int, -1);
+                    if result == 0 {
+                        settle(block);
+                    }
+                    result
+                },
                 |result| {
                     let (_, offset, bytes) = given.filter(|_| result == 0)?;
                     Some(AccessMode::$way.access(offset.cast_unsigned(), bytes as u64))
