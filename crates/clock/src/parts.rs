@@ -2,7 +2,7 @@
 //! end divides them.
 
 use super::order::ThreadTurn;
-use super::waiting::{awaited, sleeper, waits};
+use super::waiting::{self, awaited, sleeper, waits};
 use super::{NANOSECOND, local, nanoseconds, origin, system, timers};
 use libc::{c_int, clockid_t, timespec};
 use link::NEVER;
@@ -56,6 +56,7 @@ impl SimulatedWait {
         if timed_out {
             // SAFETY: the place of this thread's error number.
             let error = unsafe { *libc::__errno_location() };
+            waiting::has_passed();
             SimulatedWait::pass(self.until);
             super::fail(error);
         }

@@ -35,6 +35,7 @@ pub fn until(session: &Session, moment: u64) -> Result<(), u64> {
         }
         order::notice(now, session.now());
     }
+    waiting::has_passed();
     Ok(())
 }
 
@@ -183,7 +184,10 @@ unsafe fn beside(session: &Session, length: u64, rest: *mut timespec) -> c_int {
     let reliance = place.reliance(session);
     drop(sleeper);
     match reliance {
-        Reliance::Yes => session.sleep_until(until),
+        Reliance::Yes => {
+            waiting::has_passed();
+            session.sleep_until(until);
+        }
         Reliance::Perhaps => {
             session.guess_until(until);
         }

@@ -66,6 +66,7 @@ pub fn wait(time: Option<u64>, mut by: impl FnMut(Option<timespec>) -> c_int) ->
         if result != 0 {
             return result;
         }
+        waiting::has_passed();
         if timers::until_ring(session, until) {
             return fail(libc::EINTR);
         }

@@ -235,8 +235,13 @@ static CALLERS: AtomicU32 = AtomicU32::new(0);
 /// on their order, as for calls at once.
 pub fn takes_turns() {
     if CALLERS.load(Ordering::Relaxed) > 1 {
-        AT_ONCE.store(true, Ordering::Relaxed);
+        guesses();
     }
+}
+
+/// The host decides on the order of threads, and so on the run's times.
+pub fn guesses() {
+    AT_ONCE.store(true, Ordering::Relaxed);
 }
 
 /// Whether another thread than this has called MPI.
@@ -333,7 +338,8 @@ pub fn all_look() -> bool {
     IN_CALLS.load(Ordering::Relaxed) <= LOOKING.load(Ordering::Relaxed)
 }
 
-/// Set when two threads have been in calls at once, or might have been.
+/// Set when two threads have been in calls at once, or the host has decided on their order
+/// otherwise.
 static AT_ONCE: AtomicBool = AtomicBool::new(false);
 
 /// Whether two threads have been in calls at once: the host decides on their order, and so on the
