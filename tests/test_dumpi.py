@@ -347,3 +347,23 @@ def test_files_that_are_wrong(tmp_path: Path) -> None:
     path.rename(tmp_path / "dumpi-0001.txt")
     with pytest.raises(UsageError, match="of 1 ranks, rank 0 is missing"):
         translate([tmp_path / "dumpi-0001.txt"], out)
+
+
+@pytest.mark.parametrize(
+    ("calls", "wrong"),
+    [
+        ([recv("0x10")], "Recv: `source` has 0x10, which is no whole number"),
+        ([send(1, count=10**26)], f"Send: `count` has {10**26}, which is no whole number"),
+        ([recv("1e3")], "Recv: `source` has 1e3, which is no whole number"),
+        (
+            [
+                ("Isend", *send(1)[1:], "MPI_Request request=[7]"),
+                ("Wait", "MPI_Request request=[x]"),
+            ],
+            r"Wait: `request` is \[x\], and must be a number",
+        ),
+    ],
+)
+def test_numbers_that_are_none(tmp_path: Path, calls: list[Call], wrong: str) -> None:
+    with pytest.raises(RunError, match=wrong):
+        imported(tmp_path, [calls, [recv("0")]])

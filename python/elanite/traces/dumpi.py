@@ -372,7 +372,8 @@ class _Rank:
         """Requests' ends."""
         if name.startswith("Test") and "flag" in call.arguments and not call.number("flag"):
             return
-        requests = call.numbers("requests" if "requests" in call.arguments else "request")
+        several = "requests" in call.arguments
+        requests = call.numbers("requests") if several else [call.number("request")]
         statuses = call.statuses("statuses") or call.statuses("status")
         if name.endswith("any"):
             chosen = [call.number("index")]

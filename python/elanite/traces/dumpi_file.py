@@ -23,6 +23,7 @@ _BOUND = re.compile(
 )
 _STAMP = re.compile(r"MPIO?_\w+ (entering|returning) at walltime ")
 _ARGUMENT = re.compile(r"[\w ]*?(\w+)(?:\[-?\d+\])?=(.*)")
+_WHOLE = re.compile(r"-?\d{1,18}", re.A)
 _STATUS = re.compile(r"bytes=(-?\d+), cancelled=(-?\d+), source=(-?\d+), tag=(-?\d+)")
 SIZES = {
     **dict.fromkeys(("CHAR", "SIGNED_CHAR", "UNSIGNED_CHAR", "BYTE", "PACKED"), 1),
@@ -64,10 +65,11 @@ class DumpiCall:
 
     def numbers(self, name: str) -> list[int]:
         """An argument's numbers; empty for one that MPI ignores."""
-        return [
-            int(one)
-            for one in re.findall(r"(?<![\w.])-?\d+", re.sub(r"\([^)]*\)", "", self.text(name)))
-        ]
+        words = re.findall(r"[^\s,\[\]{}]+", re.sub(r"\([^)]*\)", "", self.text(name)))
+        found = [one for one in words if re.match(r"-?\d", one)]
+        if wrong := [one for one in found if not _WHOLE.fullmatch(one)]:
+            self.refuse(f"`{name}` has {wrong[0][:40]}, which is no whole number of 64 bits")
+        return [int(one) for one in found]
 
     def number(self, name: str) -> int:
         """An argument's number."""
