@@ -45,14 +45,20 @@ def copied(folder: Path, to: Path) -> Path:
 
 
 def rewritten(
-    store: Path, identity: str, change: Callable[[dict[str, pl.DataFrame], dict], None]
+    store: Path,
+    identity: str,
+    change: Callable[[dict[str, pl.DataFrame], dict], None],
+    *,
+    bound: bool = False,
 ) -> None:
-    """A folder with other content, sealed as a program would that computes something else."""
+    """A folder with other content, sealed; ``bound``: as a program would that computes something
+    else.
+    """
     folder = store / identity
     data = json.loads((folder / "manifest.json").read_bytes())
     tables = {path.stem: pl.read_parquet(path) for path in folder.glob("*.parquet")}
     change(tables, data)
-    for name, content in manifest.seal(tables, data).items():
+    for name, content in manifest.seal(tables, data, bound=bound).items():
         (folder / name).write_bytes(content)
 
 

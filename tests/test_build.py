@@ -253,9 +253,9 @@ class Told(Observer):
 def test_points_of_another_build_are_simulated_again(campaign: Path, tmp_path: Path) -> None:
     out = copied(campaign, tmp_path / "out")
     first, second, third = (point.id for point in small().points[:3])
-    rewritten(out / "store", first, of_engine(OTHER))
-    rewritten(out / "store", second, of_engine(None))
-    rewritten(out / "store", third, wrong)
+    rewritten(out / "store", first, of_engine(OTHER), bound=True)
+    rewritten(out / "store", second, of_engine(None), bound=True)
+    rewritten(out / "store", third, wrong, bound=True)
     told = Told()
     outcome = campaigns_run(out, told)
     assert (outcome.simulated, outcome.damaged, outcome.reused) == (3, 0, outcome.total - 3)
@@ -273,7 +273,7 @@ def test_a_changed_simulator_uses_no_point_of_the_one_before(
     elanite_here: Run, monkeypatch: pytest.MonkeyPatch, campaign: Path, tmp_path: Path
 ) -> None:
     out = copied(campaign, tmp_path / "out")
-    rewritten(out / "store", small().points[0].id, other_values)
+    rewritten(out / "store", small().points[0].id, other_values, bound=True)
     before = str(build.own_build())
     many = len(small().points)
     monkeypatch.setattr(_core, "ENGINE", OTHER)
@@ -289,7 +289,7 @@ def test_a_changed_simulator_uses_no_point_of_the_one_before(
     again = elanite_here("run", SMALL, "--format", "csv")
     assert "another build" not in again.err
     assert f"{many} already done" in again.err
-    rewritten(out / "store", small().points[1].id, wrong_of_none)
+    rewritten(out / "store", small().points[1].id, wrong_of_none, bound=True)
     changed = elanite_here("run", SMALL, "--format", "csv", "--quiet")
     assert (
         "warning: 1 point of another build with the same model revision simulated again: 1 differ"
@@ -310,7 +310,7 @@ def test_a_store_that_cannot_be_written_is_used_and_its_builds_are_named(
 ) -> None:
     out = copied(campaign, tmp_path / "out")
     for point in small().points[:3]:
-        rewritten(out / "store", point.id, of_engine(OTHER))
+        rewritten(out / "store", point.id, of_engine(OTHER), bound=True)
 
     def prepare(_: Store) -> None:
         raise StoreError(out, "read-only")
@@ -339,7 +339,7 @@ def test_a_page_of_several_builds_says_so(
     elanite_here: Run, campaign: Path, tmp_path: Path
 ) -> None:
     out = copied(campaign, tmp_path / "out")
-    rewritten(out / "store", small().points[0].id, of_engine(OTHER))
+    rewritten(out / "store", small().points[0].id, of_engine(OTHER), bound=True)
     assert elanite_here("report", SMALL).code == 0
     page = (out / "report" / "small.html").read_text()
     assert "points of 2 builds: " in page.lower()
@@ -356,7 +356,7 @@ def test_the_identity_depends_on_the_model_revision(monkeypatch: pytest.MonkeyPa
 
 def test_results_of_a_library_name_their_builds(campaign: Path, tmp_path: Path) -> None:
     out = copied(campaign, tmp_path / "out")
-    rewritten(out / "store", small().points[0].id, of_engine(OTHER))
+    rewritten(out / "store", small().points[0].id, of_engine(OTHER), bound=True)
     result = Result(small(), Store(out / "store"))
     assert [(one.engine, number) for one, number in result.builds] == [
         (_core.ENGINE, len(small().points) - 1),
@@ -425,7 +425,7 @@ def test_other_plans_are_not_touched(campaign: Path, tmp_path: Path) -> None:
     out = copied(campaign, tmp_path / "out")
     one, other = (point.id for point in small().points[:2])
     for identity in (one, other):
-        rewritten(out / "store", identity, of_engine(OTHER))
+        rewritten(out / "store", identity, of_engine(OTHER), bound=True)
     part = plan(sources.read("experiment", SMALL)).only([one])
     assert campaigns.run([part], Store(out / "store")).simulated == 1
     store = Store(out / "store")

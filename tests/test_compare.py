@@ -428,7 +428,8 @@ def test_points_of_older_versions_count_as_random(
         found = store.get(identity)
         assert found is not None
         content = {key: value for key, value in found.data.items() if key != "random"}
-        old.add(identity, manifest.seal({"rows": store.table(identity, "rows")}, content))
+        tables = {"rows": store.table(identity, "rows")}
+        old.add(identity, manifest.seal(tables, content, bound=True))
     words = ("compare", str(campaign), "old")
     lines = json.loads(elanite(*words, "--format", "json").out)
     pings = [line for line in lines if line["series"] == "ping"]

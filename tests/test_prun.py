@@ -119,7 +119,7 @@ def test_a_loop_that_counts_ends_too(programs: Path, tmp_path: Path) -> None:
         (
             ["vanishes"],
             1,
-            r"rank 1 .* exited with code 0 at .* time without leaving the simulation",
+            r"rank 1 .* exited with code 0 at .* time, after \w+, without leaving the simulation",
         ),
         (
             ["exit", "7"],
