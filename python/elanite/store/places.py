@@ -24,7 +24,7 @@ import shutil
 import time
 from typing import TYPE_CHECKING, Protocol
 
-from elanite.base import bounded, whole
+from elanite.base import bounded, host, whole
 from elanite.store import owner
 from elanite.store.errors import NoFolderError, StoreError, UnreadableError
 
@@ -156,8 +156,10 @@ class Folder:
     def load(self, name: str) -> bytes:
         path = f"{self.path}/{name}"  # objects for paths would take as long as reading
         try:
-            with bounded.opened(path, bounded.TRACE) as file:
-                return file.read()
+            with bounded.opened(path) as file:
+                size = os.fstat(file.fileno()).st_size
+                if size <= bounded.TRACE or _fits(name, size):
+                    return file.read()
         except bounded.IrregularFile:
             pass
         except OSError as error:
@@ -308,6 +310,12 @@ class Folder:
             finally:
                 _unlink(probe)
         return now + self._ahead[1]
+
+
+def _fits(name: str, size: int) -> bool:
+    """Whether a file of more than a gigabyte can be a table that this host reads."""
+    room = host.memory()
+    return name.endswith(".parquet") and (room is None or size < room.left // 2)
 
 
 def _rename(partial: Path, folder: Path) -> bool:
