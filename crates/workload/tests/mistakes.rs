@@ -18,7 +18,7 @@ use mistake::{assert_all_fit, assert_all_found};
 const KINDS: [(&str, usize, &[&str]); 3] = [
     (
         "traffic",
-        11,
+        13,
         &[
             "--test",
             "all",
