@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -445,6 +446,9 @@ def test_archives_that_are_none_or_lack_a_part(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.otf2"
     wrong.write_text("no archive")
     with pytest.raises(RunError, match=r"wrong\.otf2: the archive cannot be read"):
+        translate([wrong], tmp_path / "run.goal")
+    os.truncate(wrong, 5_000_000_000)  # the package would read for minutes
+    with pytest.raises(UsageError, match=r"wrong\.otf2: it has 5,000,000,000 bytes, and at most"):
         translate([wrong], tmp_path / "run.goal")
     anchor = archive(tmp_path, 2, lambda to, rank: to.send(1 - rank, 0, 8))
     (tmp_path / "run" / "traces" / "1.evt").unlink()
