@@ -566,6 +566,14 @@ fn each_of_several_jobs_runs_alone_too() {
             );
         }
         shares_add_up(&records);
+        for share in &records.tables.shares {
+            // Nodes send packets of their own job only.
+            let Some(Ok(node)) = share.from.strip_prefix("node ").map(str::parse::<u32>) else {
+                continue;
+            };
+            let own = usize::from(both[1].contains(&node));
+            assert_eq!(share.job.as_ref(), Some(&jobs[own].name), "{share:?}");
+        }
     }
 }
 
