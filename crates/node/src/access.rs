@@ -419,11 +419,13 @@ macro_rules! asynchronous {
             // SAFETY: null, or a block of the caller; its forms for large files are alike.
             let given = unsafe { block.as_ref() };
             let given = given.map(|block| (block.aio_fildes, block.aio_offset, block.aio_nbytes));
+            // A pipe or a socket may have its bytes from this thread later.
+            let is_of_file = || given.is_some_and(|(file, ..)| is_counted(file));
             on_file(
-                || given.is_some_and(|(file, ..)| is_counted(file)),
+                is_of_file,
                 || {
                     let result = next!(NEXT, fn(block => *mut libc::aiocb) -> c_int, -1);
-                    if result == 0 {
+                    if result == 0 && is_of_file() {
                         settle(block);
                     }
                     result
