@@ -147,11 +147,11 @@ def test_naps_of_a_thread_without_mpi_take_no_time_of_its_rank(
 
 
 @needs_mpi
-@pytest.mark.parametrize("mode", ["clock", "poll", "sleep"])
+@pytest.mark.parametrize("mode", ["clock", "poll", "sleep", "look"])
 def test_time_that_passes_beside_a_thread_is_a_guess(
     elanite: Run, mpi_programs: Path, mode: str
 ) -> None:
-    """Readings, time-outs and sleeps take time, and the host decides on their number."""
+    """Readings, time-outs, sleeps and looks take time, and the host decides on their number."""
     ended = elanite("mpirun", "-n", "2", str(mpi_programs / "worker"), mode)
     assert ended.code == 0, ended
     assert re.search(r"^  repeatable +no: the host's timing", ended.err, re.MULTILINE), ended

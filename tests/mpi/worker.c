@@ -1,7 +1,7 @@
 /* MPI in a thread, beside which the first one naps until it is done, as event loops do, or reads a
  * clock, with the argument "clock". Prints in us how long 100 exchanges took by MPI_Wtime, and then
- * a nap of the thread; with the argument "poll" or "sleep", waits in its place with time-outs, or
- * with naps, until another thread has computed for a while. */
+ * a nap of the thread; with the argument "poll", "sleep" or "look", waits in its place with
+ * time-outs, with naps, or by MPI_Iprobe, until another thread has computed for a while. */
 #define _DEFAULT_SOURCE
 #include <mpi.h>
 #include <poll.h>
@@ -27,18 +27,23 @@ static void *computes(void *unused)
 
 static void awaits(void)
 {
-    struct pollfd file = {.fd = ends[0], .events = POLLIN};
+    struct pollfd file = {.events = POLLIN};
     pthread_t thread;
+    int found;
 
     if (pipe(ends))
         abort();
+    file.fd = ends[0];
     pthread_create(&thread, NULL, computes, NULL);
     if (mode == 'p')
         while (poll(&file, 1, 2) == 0)
             ;
     else
         while (poll(&file, 1, 0) == 0)
-            usleep(100);
+            if (mode == 's')
+                usleep(100);
+            else
+                MPI_Iprobe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
     pthread_join(thread, NULL);
 }
 
@@ -54,7 +59,7 @@ static void *works(void *unused)
         MPI_Sendrecv(&given, 1, MPI_INT, rank ^ 1, 0, &got, 1, MPI_INT, rank ^ 1, 0,
                      MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     exchanged = MPI_Wtime();
-    if (mode == 'p' || mode == 's')
+    if (mode == 'p' || mode == 's' || mode == 'l')
         awaits();
     else
         usleep(7000);

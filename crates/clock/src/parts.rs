@@ -2,13 +2,13 @@
 //! end divides them.
 
 use super::order::ThreadTurn;
-use super::waiting::{self, awaited, sleeper, waits};
+use super::waiting::{awaited, sleeper, waits};
 use super::{NANOSECOND, local, nanoseconds, origin, system, timers};
 use libc::{c_int, clockid_t, timespec};
 use link::NEVER;
 use rank::session::{self, Session};
 use rank::sleepers::SLICE;
-use rank::{pending, thread};
+use rank::{beside, pending, thread};
 
 /// The wait in real time for a moment in simulated time.
 pub struct SimulatedWait {
@@ -56,7 +56,7 @@ impl SimulatedWait {
         if timed_out {
             // SAFETY: the place of this thread's error number.
             let error = unsafe { *libc::__errno_location() };
-            waiting::has_passed();
+            beside::has_passed();
             SimulatedWait::pass(self.until);
             super::fail(error);
         }

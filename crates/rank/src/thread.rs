@@ -85,6 +85,9 @@ impl ThreadState {
                 0
             },
         ));
+        if last != call {
+            ends_polls();
+        }
         if self.drives.replace(Some(true)) != Some(true) {
             CALLERS.fetch_add(1, Ordering::Relaxed);
         }
@@ -242,6 +245,24 @@ pub fn takes_turns() {
 /// The host decides on the order of threads, and so on the run's times.
 pub fn guesses() {
     AT_ONCE.store(true, Ordering::Relaxed);
+}
+
+/// Whether this rank has polled in vain beside a thread that computes, and no event has come since.
+static POLLED: AtomicBool = AtomicBool::new(false);
+
+/// The rank has polled in vain beside a thread that computes; or an event has come, which may end
+/// the polls.
+pub fn polls_beside(polls: bool) {
+    if POLLED.load(Ordering::Relaxed) != polls {
+        POLLED.store(polls, Ordering::Relaxed);
+    }
+}
+
+/// The program polls no more; without an event, another thread has ended the polls.
+fn ends_polls() {
+    if POLLED.load(Ordering::Relaxed) {
+        guesses();
+    }
 }
 
 /// Whether another thread than this has called MPI.

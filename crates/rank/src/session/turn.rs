@@ -2,8 +2,8 @@
 
 use super::{HOLDS, LEFT, Session, SessionState, VISITS};
 use crate::regions::Site;
-use crate::{pending, rings, sleepers, thread};
-use link::{FileAccess, LinkError, Order, Patience, RankWait, Report};
+use crate::{beside, pending, rings, sleepers, thread};
+use link::{EndStatus, FileAccess, LinkError, Order, Patience, RankWait, Report};
 use std::sync::atomic::Ordering;
 
 /// How often MPI may look in a call that blocks, without having done anything else, before it
@@ -33,6 +33,14 @@ const IDLE: u32 = 1024;
 
 /// The longest time step, in picoseconds, in a call that gives up after a time (seconds as a rule).
 const LONGEST_OF_TIMED: u64 = 10_000_000_000;
+
+/// Whether a report may be what the program polls for; looks in vain end, too.
+fn brings(report: &Report) -> bool {
+    match report {
+        Report::Ended(ended) => ended.status == EndStatus::Done,
+        report => !matches!(report, Report::Read { .. }),
+    }
+}
 
 impl Session {
     /// A report has come, or an order was given.
@@ -78,7 +86,10 @@ impl Session {
     /// Waits in simulated time. The progress engine has then got all reports up to the new present;
     /// those that come in a sleep stay with the simulator. Returns whether the rank's own operation
     /// has ended or a message has come; others' reads and writes in its memory do not count.
-    pub fn wait(&self, state: &mut SessionState, wait: RankWait) -> bool {
+    pub fn wait(&self, state: &mut SessionState, mut wait: RankWait) -> bool {
+        if let RankWait::Report(patience) = &mut wait {
+            patience.guessed |= thread::were_at_once();
+        }
         let (mut still, mut ended) = (false, false);
         self.at_work.store(false, Ordering::Relaxed);
         if !matches!(wait, RankWait::Sleep { .. }) {
@@ -93,6 +104,9 @@ impl Session {
                 self.look_anew();
                 self.progressed();
                 pending::progressed();
+                if brings(&delivery.report) {
+                    thread::polls_beside(false);
+                }
                 ended |= !matches!(delivery.report, Report::Read { .. } | Report::Write { .. });
                 self.repeats.hears(&delivery.report, bytes);
                 replies.extend(state.engine.report(&delivery, part, bytes));
@@ -168,7 +182,6 @@ impl Session {
                 let until = rings::until(self.now());
                 let patience = Patience {
                     threads: !thread::one_thread(),
-                    guessed: thread::were_at_once(),
                     ..Patience::until(until)
                 };
                 if !self.wait(state, RankWait::Report(patience)) && self.now() < until {
@@ -218,12 +231,10 @@ impl Session {
     /// The calling thread looks in vain: time advances by a step that grows.
     pub fn step(&self, state: &mut SessionState) {
         self.has_looked();
-        self.step_by(state, thread::current().began.get(), |until| {
-            RankWait::Report(Patience {
-                guessed: thread::were_at_once(),
-                ..Patience::until(until)
-            })
-        });
+        if !thread::waits() {
+            beside::polls();
+        }
+        self.step_by(state, thread::current().began.get(), RankWait::report);
     }
 
     /// The same; the step ends early when others write into the rank's memory.
