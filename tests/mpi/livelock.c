@@ -2,6 +2,7 @@
    comes any more; in m to r the loop ends by itself, or the awaited message is sent after long. */
 #define _DEFAULT_SOURCE
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -27,8 +28,16 @@ static void computes(double seconds)
         sum = sum + i;
 }
 
+static void *waits(void *lock)
+{
+    pthread_mutex_lock(lock);
+    return lock;
+}
+
 int main(int argc, char **argv)
 {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t other;
     int rank, size, flag = 0, token = 0;
     long zero = 0, one = 1, found = 1;
     MPI_Win window;
@@ -64,7 +73,9 @@ int main(int argc, char **argv)
             while (!flag)
                 MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
             break;
-        case 'b': /* a probe */
+        case 'b': /* a probe, beside a thread that waits */
+            pthread_mutex_lock(&lock);
+            pthread_create(&other, NULL, waits, &lock);
             while (!flag)
                 MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
             break;

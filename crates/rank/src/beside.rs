@@ -5,7 +5,7 @@
 //! it, and how often a loop polls until it has done its work. Such a run is a guess. A loop of polls
 //! that a message ends is none: the message comes at its time.
 
-use crate::{sleepers, system, thread};
+use crate::{pending, sleepers, system, thread};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How often the process's other threads are looked at, at most; how long one computes that does
@@ -31,9 +31,10 @@ pub fn polls() {
     }
 }
 
-/// Whether another thread computes, and it is time to look, and not yet known.
+/// Whether another thread computes, and it is time to look, and not yet known. A rank that the
+/// simulator observes does not look: reading the kernel's files would be taken for work.
 fn any_computes() -> bool {
-    if thread::one_thread() || thread::were_at_once() {
+    if thread::one_thread() || thread::were_at_once() || pending::is_observed() {
         return false;
     }
     let now = system::real_time();

@@ -22,7 +22,7 @@
 mod place;
 mod turns;
 
-pub use place::observed;
+pub use place::{is_observed, observed};
 
 use crate::system;
 use place::{PlaceHold, ThreadPlace, ThreadStage};

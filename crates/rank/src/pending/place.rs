@@ -101,6 +101,11 @@ pub fn observed(is_observed: bool) {
     OBSERVED.store(is_observed, Ordering::Relaxed);
 }
 
+/// Whether the simulator observes the rank: then it reads no file of the kernel's.
+pub fn is_observed() -> bool {
+    OBSERVED.load(Ordering::Relaxed)
+}
+
 /// An event has come, or the rank has done something, that may end the calls of other threads.
 pub fn progressed() {
     PROGRESS.fetch_add(1, Ordering::AcqRel);
