@@ -99,15 +99,16 @@ pub fn fails(file: c_int, of: SocketUse, flags: c_int) -> bool {
 
 /// Carries out a call that sends so many bytes.
 pub fn sends(file: c_int, flags: c_int, count: size_t, call: impl FnOnce() -> ssize_t) -> ssize_t {
+    // Only then: to ask who sleeps settles the clock.
     let end = limit(file, SocketUse::Send, flags)
-        .zip(sleeper())
-        .map(|(time, session)| session.now().saturating_add(time));
+        .and_then(|time| Some(sleeper()?.now().saturating_add(time)));
     if fails(file, SocketUse::Send, flags) {
         return -1;
     }
     let sent = call();
-    if let Some((end, session)) = end.zip(sleeper())
+    if let Some(end) = end
         && usize::try_from(sent).is_ok_and(|sent| sent < count)
+        && let Some(session) = sleeper()
     {
         session.sleep_until(end);
     }

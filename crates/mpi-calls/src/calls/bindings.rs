@@ -12,8 +12,9 @@
 //! linker fills at the first call gets it at once, unless a tool that measures the program comes
 //! before this library. `dlopen` is defined here to see the flag; it jumps to the system's own,
 //! which finds the caller's search path by its return address. The slots are changed at the next
-//! `dlsym`, by which the program gets a function of the plugin. A plugin that only its constructors
-//! announce is not found in this way.
+//! `dlsym`, by which the program gets a function of the plugin. For a plugin that only its
+//! constructors announce, this is a `dlsym` of this library, which looks for a function of the system
+//! at its first call within `MPI_Init`.
 
 use super::objects::{base, info, own, this};
 use fi::mpi;
