@@ -137,10 +137,11 @@ def test_the_next_definition_is_that_behind_the_caller(
 
 
 @needs_mpi
-def test_a_plugin_that_its_constructor_announces(elanite: Run, programs: Path) -> None:
-    """Its calls are seen without ``dlsym``, once MPI has called the system in ``MPI_Init``."""
+@pytest.mark.parametrize("ranks", ["1", "2"])
+def test_a_plugin_that_its_constructor_announces(elanite: Run, programs: Path, ranks: str) -> None:
+    """Its calls are recorded from the end of ``MPI_Init`` on, without ``dlsym``."""
     announced, now = (
-        elanite("mpirun", "-n", "2", str(programs / name)) for name in ("announced", "now")
+        elanite("mpirun", "-n", ranks, str(programs / name)) for name in ("announced", "now")
     )
     assert (announced.code, announced.out) == (0, now.out), announced
     times = [re.findall(r"simulated time +([\d.]+)", told(ended)) for ended in (announced, now)]

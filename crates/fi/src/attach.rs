@@ -8,6 +8,7 @@ use crate::progress::ProgressEngine;
 use link::{LinkError, StrayReason};
 use rank::session::{self, Session};
 use rank::thread;
+use std::sync::OnceLock;
 
 /// MPI has been initialised in this process without a part in the run. The simulator ends the run,
 /// and with it this process.
@@ -38,6 +39,14 @@ pub fn join() -> Result<(), String> {
     Ok(())
 }
 
+/// A call in the moment in which this process becomes a rank.
+static THEN: OnceLock<fn()> = OnceLock::new();
+
+/// Registers the only call in the moment in which this process becomes a rank, within `MPI_Init`.
+pub fn then(call: fn()) {
+    THEN.get_or_init(|| call);
+}
+
 /// Attaches the process, or lets it come back if it has left the simulation.
 ///
 /// # Errors
@@ -51,6 +60,9 @@ pub fn attach(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
     clock::attached();
     thread::drives();
     manager::attached();
+    if let Some(call) = THEN.get() {
+        call();
+    }
     // SAFETY: the handler only writes a few words.
     unsafe { libc::atexit(exits) };
     // The starter of this process watches over it; without a starter, this process would never be

@@ -397,7 +397,7 @@ pub fn one_thread() -> bool {
     if flag.is_null() {
         let name = c"__libc_single_threaded";
         // SAFETY: the C library's one-byte flag; older ones have no such flag.
-        flag = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.cast();
+        flag = unsafe { system::symbol(libc::RTLD_DEFAULT, name) }.cast();
         FLAG.store(flag, Ordering::Relaxed);
     }
     // SAFETY: the C library's, for as long as there is a process.

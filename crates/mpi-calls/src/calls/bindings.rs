@@ -12,12 +12,12 @@
 //! linker fills at the first call gets it at once, unless a tool that measures the program comes
 //! before this library. `dlopen` is defined here to see the flag; it jumps to the system's own,
 //! which finds the caller's search path by its return address. The slots are changed at the next
-//! `dlsym`, by which the program gets a function of the plugin. For a plugin that only its
-//! constructors announce, this is a `dlsym` of this library, which looks for a function of the system
-//! at its first call within `MPI_Init`.
+//! `dlsym`, by which the program gets a function of the plugin, and when the process becomes a rank
+//! ([`attach::then`]): a plugin that its constructor announces needs no `dlsym`, and its `MPI_Init`
+//! is not recorded.
 
 use super::objects::{base, info, own, this};
-use fi::mpi;
+use fi::{attach, mpi};
 use rank::system::{self, symbol};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ops::Range;
@@ -32,6 +32,7 @@ static LOADED: AtomicU64 = AtomicU64::new(0);
 unsafe extern "C" fn opening(_file: *const c_char, flags: c_int) -> usize {
     if flags & libc::RTLD_DEEPBIND != 0 {
         DEEP.store(true, Ordering::Release);
+        attach::then(mend);
     }
     system::dlopen()
 }
