@@ -46,8 +46,8 @@ SEARCHED = "saturation"
 LOWER_END = "The values are those of the lower end of the search of the saturation point."
 """The caption sentence about a search's other metrics."""
 
-LATENCY = "latency"
-"""The beginning of all latency metrics."""
+OF_LATENCY = ("latency", "slowdown")
+"""The beginnings of all metrics that are latencies, or ratios of these."""
 
 GROWING = (
     "At saturated loads, queues grow: latencies there depend on the length of the measured window."
@@ -87,7 +87,7 @@ def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator
             if not offered.is_empty()
             else offered
         )
-        growing = [name for name in late["metric"].unique() if name.startswith(LATENCY)]
+        growing = [name for name in late["metric"].unique() if name.startswith(OF_LATENCY)]
         for metric in metrics:
             if metric in units:
                 words = series, metric, units[metric]

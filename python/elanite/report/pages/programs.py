@@ -26,8 +26,14 @@ if TYPE_CHECKING:
 JOBS = "jobs"
 """The kind of steady traffic without other programs."""
 
-SLOWDOWN = "slowdown"
-"""The metric of a program beside others."""
+SLOWDOWN, SATURATED = "slowdown", "saturated"
+"""The metrics of a program beside others, and of a job with growing queues."""
+
+QUEUES = "its queues grow"
+"""The remark on a slowdown at a saturated load."""
+
+LENGTH = " Where queues grow, the slowdown depends on the length of the measured window."
+"""The sentence on such slowdowns."""
 
 FLOWS = "fct_"
 """The prefix of flow metrics."""
@@ -108,18 +114,21 @@ def slowdowns(rows: pl.DataFrame, columns: Sequence[str]) -> list[str]:
     if own.is_empty():
         return []
     means = own.group_by(list(columns) or ["job"], maintain_order=True).agg(pl.col("value").mean())
+    late = rows.filter((pl.col("metric") == SATURATED) & (pl.col("value") > 0.5))
+    grown = {label_of(row, columns) for row in late.iter_rows(named=True)}
     worst = means.sort("value", descending=True, maintain_order=True).unique(
         "job", keep="first", maintain_order=True
     )
     where = [name for name in columns if name != "job"]
-    parts = [
-        f"{row['job']} {number(row['value'])}{f' ({words})' if words else ''}"
-        for row in worst.head(MOST_SAID).iter_rows(named=True)
-        for words in (label_of(row, where),)
-    ]
+    parts = []
+    for row in worst.head(MOST_SAID).iter_rows(named=True):
+        more = [label_of(row, where), QUEUES if label_of(row, columns) in grown else ""]
+        words = ", ".join(filter(None, more))
+        parts.append(f"{row['job']} {number(row['value'])}{f' ({words})' if words else ''}")
     if len(worst) > len(parts):
         parts.append(f"{len(worst) - len(parts)} others less")
-    return [f"Largest slowdown beside the other programs: {'; '.join(parts)}."]
+    length = LENGTH if any(QUEUES in part for part in parts) else ""
+    return [f"Largest slowdown beside the other programs: {'; '.join(parts)}.{length}"]
 
 
 def _counted_apart(point: Point) -> bool:
