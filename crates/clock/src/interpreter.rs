@@ -21,8 +21,8 @@ pub fn has(object: *const c_void) -> bool {
 
 /// Where the interpreter's state lies, if the program has an interpreter.
 fn find() -> Option<(usize, usize)> {
-    // SAFETY: all libraries of the program, and a string; then the symbol that was found, a place
-    // for what is asked, and the entry, which the loader keeps.
+    // SAFETY: the handle of all libraries, and a string; then the found symbol, places for its
+    // description and its entry, and the entry, which the loader keeps.
     unsafe {
         let state = system::symbol(libc::RTLD_DEFAULT, c"_PyRuntime");
         if state.is_null() {

@@ -8,7 +8,7 @@ use libc::{c_int, clockid_t, timespec};
 use link::NEVER;
 use rank::session::{self, Session};
 use rank::sleepers::SLICE;
-use rank::{beside, pending, thread};
+use rank::{concurrency, pending, thread};
 
 /// The wait in real time for a moment in simulated time.
 pub struct SimulatedWait {
@@ -56,7 +56,7 @@ impl SimulatedWait {
         if timed_out {
             // SAFETY: the place of this thread's error number.
             let error = unsafe { *libc::__errno_location() };
-            beside::has_passed();
+            concurrency::time_passes();
             SimulatedWait::pass(self.until);
             super::fail(error);
         }

@@ -18,7 +18,7 @@ use super::{
 use libc::{c_int, c_uint, clockid_t, timespec, useconds_t};
 use rank::session::Session;
 use rank::sleepers::{self, Sleeper};
-use rank::{beside, pending, session, thread};
+use rank::{concurrency, pending, session, thread};
 
 /// Sleeps until a moment, or until the handler for a timer's signal has run; the error is the time
 /// that is left then.
@@ -35,7 +35,7 @@ pub fn until(session: &Session, moment: u64) -> Result<(), u64> {
         }
         order::notice(now, session.now());
     }
-    beside::has_passed();
+    concurrency::time_passes();
     Ok(())
 }
 
@@ -185,7 +185,7 @@ unsafe fn beside(session: &Session, length: u64, rest: *mut timespec) -> c_int {
     drop(sleeper);
     match reliance {
         Reliance::Yes => {
-            beside::has_passed();
+            concurrency::time_passes();
             session.sleep_until(until);
         }
         Reliance::Perhaps => {

@@ -99,7 +99,7 @@ pub fn fails(file: c_int, of: SocketUse, flags: c_int) -> bool {
 
 /// Carries out a call that sends so many bytes.
 pub fn sends(file: c_int, flags: c_int, count: size_t, call: impl FnOnce() -> ssize_t) -> ssize_t {
-    // Only then: to ask who sleeps settles the clock.
+    // `sleeper` settles the clock, so that calls without a time-out must not reach it.
     let end = limit(file, SocketUse::Send, flags)
         .and_then(|time| Some(sleeper()?.now().saturating_add(time)));
     if fails(file, SocketUse::Send, flags) {

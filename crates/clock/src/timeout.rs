@@ -14,7 +14,7 @@ use libc::{c_int, epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timev
 use link::NEVER;
 use rank::session;
 use rank::sleepers::SLICE;
-use rank::{beside, next, pending, thread};
+use rank::{concurrency, next, pending, thread};
 use system::SystemFunction;
 
 const MILLISECOND: u64 = 1_000_000_000;
@@ -66,7 +66,7 @@ pub fn wait(time: Option<u64>, mut by: impl FnMut(Option<timespec>) -> c_int) ->
         if result != 0 {
             return result;
         }
-        beside::has_passed();
+        concurrency::time_passes();
         if timers::until_ring(session, until) {
             return fail(libc::EINTR);
         }

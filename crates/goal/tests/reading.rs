@@ -50,7 +50,7 @@ fn binary(text: &str) -> Vec<u8> {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn the_binary_form_is_nobody_elses_while_it_has_a_name() {
+fn other_users_cannot_open_the_binary_form() {
     use std::os::unix::fs::PermissionsExt;
     let _open = open(b"num_ranks 1\nrank 0 {\nl1: calc 5\n}\n").unwrap();
     let files = fs::read_dir("/proc/self/fd").unwrap();

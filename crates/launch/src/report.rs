@@ -16,9 +16,8 @@ pub enum LaunchEvent {
         /// How, as `waitpid` gives it.
         status: i32,
     },
-    /// A rank's process has ended before it called MPI, and one that it has started goes on with
-    /// its connection.
-    Forsaken {
+    /// A rank's process has ended before it called MPI, and left a child with its connection.
+    Orphan {
         /// The rank.
         rank: RankNumber,
     },

@@ -213,10 +213,10 @@ impl Run {
         let status = process.reap(&self.poll)?;
         self.alive -= 1;
         self.stall.progress();
-        let has_heirs = process.is_connected();
+        let has_orphan = process.is_connected();
         self.reporter.report(&LaunchEvent::Ended { rank, status })?;
-        if has_heirs && !self.ends && self.manager.phase(rank) == ProcessPhase::Started {
-            self.reporter.report(&LaunchEvent::Forsaken { rank })?;
+        if has_orphan && !self.ends && self.manager.phase(rank) == ProcessPhase::Started {
+            self.reporter.report(&LaunchEvent::Orphan { rank })?;
         }
         let left = self.manager.phase(rank) == ProcessPhase::Initialised;
         let code = match (status & 0x7F, status >> 8 & 0xFF) {

@@ -1,8 +1,8 @@
 //! Threads that compute while simulated time passes beside them.
 //!
-//! Computation takes no simulated time, but for what the run measures in the thread that calls MPI.
-//! So the host decides how far such a thread has come when a sleep, or a wait in vain, ends beside
-//! it, and how often a loop polls until it has done its work. Such a run is a guess. A loop of polls
+//! Computation takes no simulated time, except the measured time of the thread that calls MPI. So
+//! the host decides how far such a thread has come when a sleep, or a wait in vain, ends beside it,
+//! and how often a loop polls until it has done its work. Such a run is a guess. A loop of polls
 //! that a message ends is none: the message comes at its time.
 
 use crate::{pending, sleepers, system, thread};
@@ -18,7 +18,7 @@ const LONGEST: u64 = 20_000_000;
 static LOOKED: AtomicU64 = AtomicU64::new(0);
 
 /// Simulated time has passed by this thread's sleep, or by its wait in vain.
-pub fn has_passed() {
+pub fn time_passes() {
     if any_computes() {
         thread::guesses();
     }

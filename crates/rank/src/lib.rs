@@ -16,7 +16,7 @@
 //! | [`repeats`] | whether the program repeats itself |
 //! | [`rings`] | the program's next timer |
 //! | [`sleepers`], [`pending`] | threads that sleep beside an MPI call; those about to act |
-//! | [`beside`] | threads that compute while simulated time passes |
+//! | [`concurrency`] | threads that compute while simulated time passes |
 //! | [`host_timer`] | host timers, for our own looks |
 //! | [`system`] | C library functions with names that this library also defines |
 //!
@@ -29,8 +29,8 @@
 //!    ([`session::ReportReceiver`]).
 //! 3. `library.rs`: reports on operations of our own libraries go to these.
 
-pub mod beside;
 pub mod compute;
+pub mod concurrency;
 pub mod host_timer;
 pub mod library;
 pub mod memory;

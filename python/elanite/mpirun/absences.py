@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from elanite.mpirun.launcher import Mpi
     from elanite.mpirun.linkage import Library
 
-_FORSAKEN = (
+_ORPHAN = (
     "its process has ended, and one that it had started went on; Elanite follows the first one,"
     " which must wait for the other (setsid: with --wait), or become it (exec)"
 )
@@ -52,8 +52,8 @@ def no_mpi(evidence: Evidence) -> tuple[str, int]:
             ),
             int(Exit.USAGE),
         )
-    if evidence.reports.forsaken:
-        return f"no rank of {evidence.program} called MPI_Init: {_FORSAKEN}", int(Exit.USAGE)
+    if evidence.reports.orphans:
+        return f"no rank of {evidence.program} called MPI_Init: {_ORPHAN}", int(Exit.USAGE)
     why = (
         "an MPI library of its own, linked statically or otherwise hidden, has started; link it"
         " dynamically, with"
@@ -80,8 +80,8 @@ def absence(evidence: Evidence) -> tuple[str, int]:
     message = f"{_ranks(gone)} of {evidence.program} ended without {called}"
     if others:
         message += f"; {_ranks(others)} cannot go on without"
-    if evidence.reports.forsaken:
-        message += f"; {_FORSAKEN}"
+    if evidence.reports.orphans:
+        message += f"; {_ORPHAN}"
     return message, int(Exit.USAGE)
 
 

@@ -42,8 +42,8 @@ class Reports:
     """The first rank that ended all ranks by MPI, its code, and its message."""
     stalled: str = ""
     """The ranks whose start makes no progress, and those that wait for them; empty without any."""
-    forsaken: list[int] = field(default_factory=list)
-    """Ranks whose process ended before ``MPI_Init``, while one that it had started went on."""
+    orphans: list[int] = field(default_factory=list)
+    """Ranks whose process ended before ``MPI_Init``, and left a child with the connection."""
     complaints: list[str] = field(default_factory=list)
     """Ranks that the process manager could not start, and requests outside its protocol."""
 
@@ -53,8 +53,8 @@ class Reports:
         match about["event"]:
             case "ended":
                 self.statuses[about["rank"]] = about["status"]
-            case "forsaken":
-                self.forsaken.append(about["rank"])
+            case "orphan":
+                self.orphans.append(about["rank"])
             case "fatal":
                 self.fatal = about["rank"]
             case "aborted":

@@ -172,7 +172,7 @@ impl Kind for JobsSeries {
         self::check(&self.jobs, series, check);
         check::failure(self.failure, series, check);
         check::saturation(self.saturation, &self.jobs, series, check);
-        check::alone(self.alone, &self.jobs, series, check);
+        check::comparison(self.alone, &self.jobs, series, check);
         if run.precision().is_some() {
             check::fixed_window("failure", self.failure.is_some(), series, check);
             check::fixed_window("saturation", self.saturation.is_some(), series, check);

@@ -2,7 +2,7 @@
 
 use super::{HOLDS, LEFT, Session, SessionState, VISITS};
 use crate::regions::Site;
-use crate::{beside, pending, rings, sleepers, thread};
+use crate::{concurrency, pending, rings, sleepers, thread};
 use link::{EndStatus, FileAccess, LinkError, Order, Patience, RankWait, Report};
 use std::sync::atomic::Ordering;
 
@@ -34,7 +34,7 @@ const IDLE: u32 = 1024;
 /// The longest time step, in picoseconds, in a call that gives up after a time (seconds as a rule).
 const LONGEST_OF_TIMED: u64 = 10_000_000_000;
 
-/// Whether a report may be what the program polls for; looks in vain end, too.
+/// Whether a report may end the program's polls; the end of a look in vain does not.
 fn brings(report: &Report) -> bool {
     match report {
         Report::Ended(ended) => ended.status == EndStatus::Done,
@@ -232,7 +232,7 @@ impl Session {
     pub fn step(&self, state: &mut SessionState) {
         self.has_looked();
         if !thread::waits() {
-            beside::polls();
+            concurrency::polls();
         }
         self.step_by(state, thread::current().began.get(), RankWait::report);
     }

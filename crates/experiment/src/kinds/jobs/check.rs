@@ -82,7 +82,7 @@ pub(super) fn saturation(
 }
 
 /// Checks that runs alone have something to be compared with.
-pub(super) fn alone(
+pub(super) fn comparison(
     alone: bool,
     jobs: &BTreeMap<String, JobGrid>,
     series: &str,
