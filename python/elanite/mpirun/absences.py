@@ -132,8 +132,7 @@ def unseen_calls(evidence: Evidence) -> tuple[str, int]:
     return (
         (
             f"{calls} by {_ranks(evidence.outcome['unseen'])} bypass Elanite (Open MPI's interface"
-            " for Fortran, a library that is linked statically, or a plugin that announces itself"
-            " while dlopen opens it with RTLD_DEEPBIND):"
+            " for Fortran, or a library that is linked statically):"
             " their messages crossed the simulated network, but the time in MPI is unknown,"
             " --compute had no effect, and collective operations did not use the hardware"
         ),
